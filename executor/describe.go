@@ -1,0 +1,60 @@
+package executor
+
+// Description is what a plugin says of itself.
+type Description struct {
+	Name         string // [a-z][a-z0-9-]{1,31}
+	Version      string // semantic version of the plugin
+	Build        string // commit or build id, free text
+	Languages    []Language
+	Tools        []Tool
+	ConfigSchema []byte // JSON Schema 2020-12; empty: takes no configuration
+	Libraries    []Library
+	Capacity     Capacity
+	Features     []string // "sessions", "display", "cancel.soft" …
+}
+
+// Language is one language that a plugin parses and runs.
+type Language struct {
+	ID         string   // "python"
+	Version    string   // "3.13.1"
+	TreeSchema string   // "pyast/1": the policy keys on this
+	Schema     []byte   // JSON Schema 2020-12 of the tree document
+	Grammar    string   // "3.13": the version of the language's grammar
+	MediaTypes []string // "text/x-python"
+	Samples    []Sample
+}
+
+// Tool is a name under which callers reach a language.
+type Tool struct {
+	Name           string // "calculator"
+	Aliases        []string
+	Language       string // Language.ID
+	Description    string // for a model; "{wall}" stands for the limit in force, in seconds
+	Parameters     []byte // JSON Schema of the arguments
+	SourceArgument string // which argument carries the code
+	Stateful       bool   // needs a session
+}
+
+// Library is something that submitted code can import or call.
+type Library struct {
+	Name    string
+	Version string
+	Roots   []string // import roots that it provides
+}
+
+// Capacity bounds what the host sends.
+type Capacity struct {
+	MaxConcurrent  uint32 // the host never sends more at once
+	MaxSessions    uint32
+	MaxSourceBytes uint64
+	MaxTreeBytes   uint64
+}
+
+// Sample is a program that the conformance suite runs.
+type Sample struct {
+	Kind       string // ok, syntax_error, runtime_error, forever, flood, alloc, effect, probe, canary
+	Code       []byte
+	WantStdout []byte
+	WantValue  string
+	WantInTree []string // identifiers that the tree must show
+}
