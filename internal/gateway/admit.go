@@ -43,3 +43,6 @@ func (s *slots) take(ctx context.Context, wait time.Duration) (release func(), e
 }
 
 func (s *slots) release() { <-s.free }
+
+// Waiting counts the submissions that wait for a slot.
+func (g *Gateway) Waiting() int { return int(g.slots.waiting.Load()) }
