@@ -1,0 +1,96 @@
+package archtest_test
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sluice-gateway/sluice/internal/archtest"
+)
+
+const root = "../.."
+
+func TestImportsKeepTheTable(t *testing.T) {
+	imports, err := archtest.Imports(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(imports) < 100 {
+		t.Fatalf("%d imports were found: the walk does not see the project", len(imports))
+	}
+	for _, imp := range imports {
+		if why := archtest.Breach(archtest.Rooms(), imp); why != "" {
+			t.Error(why)
+		}
+	}
+}
+
+func TestTheTableCatches(t *testing.T) {
+	const own = archtest.Module + "/"
+	cases := []struct {
+		file, path string
+		breach     bool
+	}{
+		{"internal/gateway/solve.go", "github.com/open-policy-agent/opa/v1/rego", true},
+		{"internal/gateway/solve.go", own + "internal/policy", true},
+		{"internal/gateway/solve.go", own + "executor/wire", true},
+		{"internal/gateway/solve.go", own + "executor", false},
+		{"internal/gateway/solve_test.go", "go.uber.org/goleak", false},
+		{"executor/executor.go", own + "internal/gateway", true},
+		{"executor/wire/serve.go", "google.golang.org/grpc/codes", false},
+		{"internal/front/rest/solve.go", own + "internal/auth", true},
+		{"internal/front/rest/solve_test.go", own + "internal/auth", false},
+		{"internal/front/rest/solve.go", own + "internal/pluginhost", true},
+		{"plugins/calc/main.go", own + "internal/sandbox", true},
+		{"plugins/calc/main.go", "net/http", false},
+		{"internal/newroom/x.go", own + "executor", true},
+		{"internal/policy/load.go", own + "internal/config", true},
+	}
+	for _, c := range cases {
+		imp := archtest.Import{File: c.file, Path: c.path, Test: strings.HasSuffix(c.file, "_test.go")}
+		if why := archtest.Breach(archtest.Rooms(), imp); (why != "") != c.breach {
+			t.Errorf("%s importing %s: breach %q, want one: %v", c.file, c.path, why, c.breach)
+		}
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	const most = 500
+	err := filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if base := d.Name(); strings.HasPrefix(base, ".") && name != root || base == "bin" || base == "testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if ext := filepath.Ext(name); ext != ".go" && ext != ".py" && ext != ".rego" || strings.HasSuffix(name, ".pb.go") {
+			return nil
+		}
+		if n := lines(t, name); n > most {
+			t.Errorf("%s has %d lines; split it where its subject splits (at most %d)", strings.TrimPrefix(name, root+"/"), n, most)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lines(t *testing.T, name string) int {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	for scan := bufio.NewScanner(f); scan.Scan(); {
+		n++
+	}
+	return n
+}

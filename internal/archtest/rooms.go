@@ -1,0 +1,78 @@
+package archtest
+
+import "slices"
+
+// Room is a row of the import table. Test files may import, beside what the
+// room may, TestOwn, TestThird and the test tools.
+type Room struct {
+	Dir     string
+	For     string
+	Own     []string // rooms of this module
+	Third   []string // other modules
+	TestOwn []string
+
+	TestThird []string
+}
+
+// testTools may be imported by the tests of every room.
+func testTools() []string {
+	return []string{
+		"github.com/rogpeppe/go-internal/testscript",
+		"github.com/rogpeppe/go-internal/txtar",
+		"go.uber.org/goleak",
+	}
+}
+
+// Rooms is the table of ARCHITECTURE.md.
+func Rooms() []Room {
+	return slices.Concat(centre(), rooms(), edges())
+}
+
+func centre() []Room {
+	return []Room{
+		{Dir: "executor", For: "what a plugin author must know, and all of it"},
+		{Dir: "executor/wire", For: "carries that contract over gRPC", Own: []string{"executor!"},
+			Third: []string{"github.com/hashicorp/go-plugin", "google.golang.org/grpc", "google.golang.org/protobuf", "github.com/hashicorp/go-hclog"}},
+		{Dir: "executor/executortest", For: "proves that a plugin keeps the contract", Own: []string{"executor!", "executor/wire"},
+			Third: []string{"github.com/hashicorp/go-plugin"}, TestThird: []string{"google.golang.org/grpc"}},
+		{Dir: "internal/gateway", For: "decides whether a program may run, and has it run", Own: []string{"executor!"}},
+		{Dir: "policies", For: "the rules and the line that embeds them", TestThird: []string{"github.com/open-policy-agent/opa"},
+			TestOwn: []string{"executor!", "plugins"}},
+	}
+}
+
+func rooms() []Room {
+	return []Room{
+		{Dir: "internal/auth", For: "request header → Caller", Own: []string{"internal/gateway"}, Third: []string{"golang.org/x/time"}},
+		{Dir: "internal/front/rest", For: "speaks HTTP and JSON and calls Solve", Own: []string{"internal/gateway", "executor!"},
+			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/audit"}},
+		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "executor!"},
+			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6"},
+			TestOwn: []string{"policies"}},
+		{Dir: "internal/pluginhost", For: "plugin processes, behind walls, found by tool name",
+			Own: []string{"executor!", "executor/wire!", "internal/gateway", "internal/sandbox"},
+			// jsonschema: a plugin's settings are held against the schema that it describes, before it sees them.
+			Third: []string{"github.com/hashicorp/go-plugin", "github.com/hashicorp/go-hclog", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/sys", "google.golang.org/grpc"}},
+		{Dir: "internal/sandbox", For: "takes rights away from a command that has not started",
+			Third: []string{"golang.org/x/sys", "github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf", "github.com/containerd/cgroups"}},
+		{Dir: "internal/audit", For: "writes down what was decided", Own: []string{"internal/gateway"}, Third: []string{"gopkg.in/natefinch/lumberjack.v2"}},
+		// go-units and levenshtein: sizes with units, and the nearest name to an unknown key.
+		{Dir: "internal/config", For: "reads config.yaml",
+			Third: []string{"go.yaml.in/yaml/v4", "github.com/docker/go-units", "github.com/dustin/go-humanize", "github.com/agnivade/levenshtein", "github.com/spf13/pflag"}},
+		{Dir: "internal/archtest", For: "keeps this table"},
+	}
+}
+
+func edges() []Room {
+	return []Room{
+		{Dir: "plugins/python-exec", For: "runs Python", Own: []string{"executor!", "executor/wire!", "internal/sandbox"},
+			Third: []string{"golang.org/x/sys", "github.com/hashicorp/go-hclog"}, TestOwn: []string{"executor/executortest"}},
+		{Dir: "plugins/calc", For: "evaluates expressions", Own: []string{"executor!", "executor/wire!"}, TestOwn: []string{"executor/executortest"}},
+		{Dir: "vendor-sync", For: "the command that holds the policy to its pin", Own: []string{"internal/upstream", "internal/config", "policies"},
+			Third: []string{"github.com/spf13/pflag"}},
+		{Dir: "cmd/gateway", For: "where the rooms meet",
+			Own:   []string{"executor", "internal/auth", "internal/audit", "internal/config", "internal/front", "internal/gateway", "internal/pluginhost", "internal/policy", "internal/sandbox", "policies"},
+			Third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"}},
+		{Dir: "bench", For: "load tool and baselines", Third: []string{"github.com/HdrHistogram/hdrhistogram-go"}},
+	}
+}
