@@ -1,0 +1,58 @@
+# make run     build everything and serve on 127.0.0.1:7860
+# make test    build everything and pass all tests
+# make help    the rest
+SHELL   := /bin/bash
+PYTHON  ?= python3
+GO      ?= go
+BUILD   := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.build=$(BUILD)
+BINS    := bin/gateway bin/vendor-sync bin/plugins/python-exec bin/plugins/calc
+SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' 2>/dev/null)
+LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
+
+.PHONY: help build run demo test check lint race policy-test soak bench clean
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+build: $(BINS) .venv/.stamp ## bin/ and .venv; a second time it does nothing
+
+bin/gateway: $(SOURCES) go.mod go.sum
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/gateway
+bin/vendor-sync: $(SOURCES) go.mod go.sum
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./vendor-sync
+bin/plugins/%: $(SOURCES) go.mod go.sum
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./plugins/$*
+
+.venv/.stamp: plugins/python-exec/requirements.lock plugins/python-exec/venv.sh
+	PYTHON='$(PYTHON)' plugins/python-exec/venv.sh .venv
+	@touch $@
+
+run: build ## serve on 127.0.0.1:7860 with a token minted into .token
+	@scripts/run.sh
+
+demo: build ## show a SymPy program, a figure and a refused program, requests and answers
+	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/demo.py
+
+test: build ## build everything and pass all tests
+	$(GO) test ./...
+
+check: lint race policy-test ## linters, the race detector, everything
+
+lint:
+	$(GO) vet ./...
+	$(LINT) run ./...
+
+race: build
+	$(GO) test -race ./...
+
+policy-test:
+	$(GO) test -count=1 ./policies/... ./internal/policy/... ./internal/archtest/...
+
+soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
+	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py
+
+bench: build ## one run that compares Sluice with a fresh interpreter
+	@.venv/bin/python scripts/with_gateway.py -- $(GO) run ./bench --python .venv/bin/python
+
+clean: ## remove what build made
+	rm -rf bin .venv .build .token
