@@ -1,0 +1,208 @@
+package config
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// checker gathers the faults of values that parse and still make no sense.
+type checker struct {
+	l      *Loaded
+	faults Faults
+}
+
+func (c *checker) fault(path, hint, problem string, args ...any) {
+	place := c.l.placeOf(path)
+	c.faults = append(c.faults, Fault{Place: place, Key: path, Problem: fmt.Sprintf(problem, args...), Hint: hint})
+}
+
+// placeOf says who set the key, or the nearest group around it.
+func (l *Loaded) placeOf(path string) string {
+	for at := path; at != ""; at = parent(at) {
+		if o, ok := l.origin[at]; ok {
+			return o.Place
+		}
+	}
+	return "default"
+}
+
+func parent(path string) string {
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return ""
+	}
+	return path[:i]
+}
+
+// validate checks every value; which place is to blame stands in each fault.
+func (l *Loaded) validate() Faults {
+	c := &checker{l: l}
+	c.address("listen", l.Listen, false)
+	c.address("admin.listen", l.Admin.Listen, true)
+	c.oneOf("log.level", l.Log.Level, "debug", "info", "warn", "error")
+	c.oneOf("log.format", l.Log.Format, "auto", "text", "json")
+	if l.Auth.Tokens != "" {
+		c.fault("auth.tokens", "leave it empty and give one token by SOLVER_TOKEN or auth.token_file", "named tokens are not built yet")
+	}
+	c.limits()
+	c.policy()
+	for _, name := range sortedNames(l.Plugins) {
+		c.plugin(name, l.Plugins[name])
+	}
+	if len(l.Plugins) == 0 {
+		c.fault(pluginsKey, "", "names no plugin")
+	}
+	c.sandbox()
+	if l.TLS.Mode != "off" {
+		c.fault("tls.mode", "leave it off and end TLS in front of the gateway", "%q is not built yet", l.TLS.Mode)
+	}
+	return c.faults
+}
+
+func (c *checker) address(path, address string, mayBeEmpty bool) {
+	if address == "" && mayBeEmpty {
+		return
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		c.fault(path, `write it like "127.0.0.1:7860"`, "%q is no host:port", address)
+		return
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
+		c.fault(path, "", "port %q is none of 0 to 65535", port)
+	} else if n == 0 && path != "listen" {
+		c.fault(path, "", "port 0 would be another one at every start")
+	}
+}
+
+func (c *checker) oneOf(path, value string, known ...string) {
+	if slices.Contains(known, value) {
+		return
+	}
+	hint := "it is one of " + strings.Join(known, ", ")
+	if name, ok := nearest(value, known); ok {
+		hint = fmt.Sprintf("did you mean %s?", name)
+	}
+	c.fault(path, hint, "%q is not known", value)
+}
+
+func (c *checker) limits() {
+	l := c.l.Limits
+	positive := map[string]bool{
+		"body_bytes": l.BodyBytes > 0, "code_bytes": l.CodeBytes > 0, "tree_bytes": l.TreeBytes > 0,
+		"wall": l.Wall > 0, "tool_wall": l.ToolWall > 0, "wall_ceiling": l.WallCeiling > 0, "parse_wall": l.ParseWall > 0,
+		"memory": l.Memory > 0, "stdout_bytes": l.StdoutBytes > 0, "stderr_bytes": l.StderrBytes > 0,
+		"output_ceiling_bytes": l.OutputCeiling > 0, "plotly_bytes": l.PlotlyBytes > 0,
+		"scratch_bytes": l.ScratchBytes > 0, "threads": l.Threads > 0,
+	}
+	for _, name := range sortedNames(positive) {
+		if !positive[name] {
+			c.fault("limits."+name, "", "must be more than 0")
+		}
+	}
+	if l.CodeBytes > l.BodyBytes {
+		c.fault("limits.code_bytes", "", "%s is more than limits.body_bytes (%s): such code could never arrive", l.CodeBytes, l.BodyBytes)
+	}
+	const longest = 24 * time.Hour
+	if l.WallCeiling > longest {
+		c.fault("limits.wall_ceiling", "", "%s is more than a day", formatDuration(l.WallCeiling))
+	}
+}
+
+func (c *checker) policy() {
+	p := c.l.Policy
+	if p.Deadline == 0 {
+		c.fault("policy.deadline", "", "must be more than 0")
+	}
+	names := map[string]string{"solve": p.Profiles.Solve, "run": p.Profiles.Run, "tools": p.Profiles.Tools, "cli": p.Profiles.CLI}
+	for _, route := range sortedNames(names) {
+		if names[route] == "" {
+			c.fault("policy.profiles."+route, "", "names no profile")
+		}
+	}
+}
+
+// pluginName is the contract's rule for a plugin's name.
+var pluginName = regexp.MustCompile(`^[a-z][a-z0-9-]{1,31}$`)
+
+func (c *checker) plugin(name string, p *Plugin) {
+	at := pluginsKey + "." + name
+	if !pluginName.MatchString(name) {
+		c.fault(at, "", "a plugin's name is 2 to 32 of a-z, 0-9 and -, and begins with a letter")
+	}
+	if p.Command == "" {
+		c.fault(at+".command", "", "names no program")
+	}
+	c.oneOf(at+".trust", p.Trust, TrustPinned, TrustBuilt)
+	digest, err := hex.DecodeString(p.SHA256)
+	switch {
+	case p.SHA256 == "" && p.Trust == TrustPinned:
+		c.fault(at+".sha256", "write the program's digest (sha256sum), or trust: built for what this tree built", "is empty, and trust is pinned")
+	case p.SHA256 != "" && (err != nil || len(digest) != 32):
+		c.fault(at+".sha256", "", "%q is no SHA-256 in hex", p.SHA256)
+	}
+	for _, variable := range p.Env {
+		if strings.HasPrefix(strings.ToUpper(variable), "SOLVER_TOKEN") {
+			c.fault(at+".env", "", "%s must not reach a plugin", variable)
+		}
+	}
+	if p.Instances < 1 {
+		c.fault(at+".instances", "", "must be 1 or more")
+	}
+	if p.StartTimeout == 0 {
+		c.fault(at+".start_timeout", "", "must be more than 0")
+	}
+}
+
+// Property is something that a wall of the sandbox gives.
+type Property struct {
+	Name  string
+	Built bool // there is a wall that gives it
+}
+
+// Properties lists the properties that sandbox.require may name.
+func Properties() []Property {
+	return []Property{
+		{Name: "clean-start", Built: true},
+		{Name: "rlimits", Built: true},
+		{Name: "syscalls"},
+		{Name: "files"},
+		{Name: "network"},
+	}
+}
+
+func (c *checker) sandbox() {
+	var names []string
+	built := map[string]bool{}
+	for _, p := range Properties() {
+		names, built[p.Name] = append(names, p.Name), p.Built
+	}
+	for _, want := range c.l.Sandbox.Require {
+		ready, known := built[want]
+		switch {
+		case !known:
+			c.oneOf("sandbox.require", want, names...)
+		case !ready:
+			c.fault("sandbox.require", "", "%q is not built yet: no wall gives it", want)
+		}
+	}
+}
+
+// lower brings the wall limits under the ceiling and says so.
+func (l *Loaded) lower() (warnings []string) {
+	for path, wall := range map[string]*time.Duration{"limits.wall": &l.Limits.Wall, "limits.tool_wall": &l.Limits.ToolWall} {
+		if *wall > l.Limits.WallCeiling {
+			warnings = append(warnings, fmt.Sprintf("%s (%s) is lowered to limits.wall_ceiling (%s)",
+				path, formatDuration(*wall), formatDuration(l.Limits.WallCeiling)))
+			*wall = l.Limits.WallCeiling
+		}
+	}
+	slices.Sort(warnings)
+	return warnings
+}
