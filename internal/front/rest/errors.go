@@ -1,0 +1,69 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// statusGone stands in the log for a request whose caller did not wait for the
+// answer.
+const statusGone = 499
+
+// refusal is an error with its answer. detail is shown to the caller.
+type refusal struct {
+	status int
+	detail string
+	retry  time.Duration // 0: no Retry-After
+}
+
+// Error implements error.
+func (r refusal) Error() string { return r.detail }
+
+func invalid(field, reason string) error { return &gateway.InvalidError{Field: field, Reason: reason} }
+
+// refusalFor is the one place where an error becomes a status. What is not
+// named here is our fault: 500.
+func refusalFor(err error, limits Limits) refusal {
+	var own refusal
+	if errors.As(err, &own) {
+		return own
+	}
+	var shape *gateway.InvalidError
+	if errors.As(err, &shape) {
+		return refusal{status: http.StatusUnprocessableEntity, detail: shape.Error()}
+	}
+	for _, row := range statusTable(limits) {
+		if errors.Is(err, row.err) {
+			return row.refusal
+		}
+	}
+	return refusal{status: http.StatusInternalServerError}
+}
+
+type statusRow struct {
+	err error
+	refusal
+}
+
+// statusTable is searched from its first row: an error may wrap two of these,
+// and a caller who left decides over whatever that caused.
+func statusTable(limits Limits) []statusRow {
+	const busy, down = time.Second, 2 * time.Second
+	return []statusRow{
+		{gateway.ErrGone, refusal{http.StatusServiceUnavailable, "the request was given up before its answer", busy}},
+		{gateway.ErrUnknownTool, refusal{http.StatusNotFound, "no such tool", 0}},
+		{gateway.ErrUnknownProfile, refusal{http.StatusUnprocessableEntity, "profile: there is no such profile", 0}},
+		{gateway.ErrTooLarge, tooLarge("code", int64(limits.CodeBytes))},
+		{gateway.ErrUnsupported, refusal{http.StatusUnprocessableEntity, "this is not supported yet", 0}},
+		{gateway.ErrPluginFault, refusal{http.StatusInternalServerError, "", 0}},
+		{gateway.ErrBusy, refusal{http.StatusServiceUnavailable, "busy: no free slot in time", busy}},
+		{gateway.ErrNoPolicy, refusal{http.StatusServiceUnavailable, "no policy is in force", 5 * time.Second}},
+		{gateway.ErrPolicyFault, refusal{http.StatusServiceUnavailable, "the policy gave no verdict; nothing was run", down}},
+		{gateway.ErrPluginDown, refusal{http.StatusServiceUnavailable, "the executor is not running; it is being started", down}},
+		{gateway.ErrPluginBusy, refusal{http.StatusServiceUnavailable, "busy: the executor has no room", busy}},
+		{gateway.ErrPluginDied, refusal{http.StatusServiceUnavailable, "the executor died while this program was with it; the request may be repeated", busy}},
+	}
+}

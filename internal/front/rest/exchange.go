@@ -1,0 +1,203 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// exchange is one request and its answer: the rules that hold on every route.
+// It is the ResponseWriter that handlers see.
+type exchange struct {
+	http.ResponseWriter
+
+	s        *server
+	r        *http.Request
+	id       string
+	trace    string // W3C traceparent of our span; empty: none
+	route    string
+	caller   gateway.Caller
+	begun    time.Time
+	status   int  // 0: nothing was answered yet
+	logged   int  // as status, but for a caller who went away
+	consumed bool // the body was read to its end
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter. A connection whose request body
+// was not read is closed after the answer: else net/http reads on, to use the
+// connection again.
+func (x *exchange) WriteHeader(status int) {
+	if x.status != 0 {
+		return
+	}
+	x.status = status
+	if !x.consumed && x.r.Body != http.NoBody {
+		x.Header().Set("Connection", "close")
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+func (s *server) begin(w http.ResponseWriter, r *http.Request) *exchange {
+	x := &exchange{ResponseWriter: w, s: s, r: r, begun: time.Now()}
+	x.id = r.Header.Get("X-Request-Id")
+	if !validID(x.id) {
+		x.id = s.cfg.NewID()
+	}
+	x.Header().Set("X-Request-Id", x.id)
+	if x.trace = childTrace(r.Header.Values("Traceparent")); x.trace != "" {
+		x.Header().Set("Traceparent", x.trace)
+	}
+	return x
+}
+
+// end is deferred around a whole exchange: it turns a panic into a 500 and
+// writes the log's line.
+func (x *exchange) end() {
+	fault := recover()
+	if fault == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+		panic(fault)
+	}
+	if fault != nil {
+		x.s.cfg.Log.Error("handler panicked", "request_id", x.id, "panic", fault, "stack", string(debug.Stack()))
+		x.refuse(refusal{status: http.StatusInternalServerError})
+	}
+	level := slog.LevelInfo
+	if x.route == "/healthz" || x.route == "/readyz" {
+		level = slog.LevelDebug
+	}
+	status := x.status
+	if x.logged != 0 {
+		status = x.logged
+	}
+	x.s.cfg.Log.Log(context.WithoutCancel(x.r.Context()), level, "request", "request_id", x.id, "method", method(x.r), "route", x.route,
+		"status", status, "caller", x.caller.Name, "ms", time.Since(x.begun).Milliseconds())
+}
+
+// method is a request's method for the log; what is none of HTTP's is the
+// caller's own text.
+func method(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodConnect, http.MethodOptions, http.MethodTrace:
+		return r.Method
+	}
+	return "other"
+}
+
+// admit finds out who asks and whether they may, before the body.
+func (x *exchange) admit(rt route) error {
+	if rt.open {
+		return nil
+	}
+	caller, err := x.s.cfg.Auth.Authenticate(x.r)
+	if err != nil && rt.secret {
+		return notFound(x)
+	}
+	if err != nil {
+		return x.unknownCaller(err)
+	}
+	x.caller = caller
+	for _, scope := range rt.scopes {
+		if caller.May(scope) {
+			return nil
+		}
+	}
+	if len(rt.scopes) == 0 {
+		return nil
+	}
+	return refusal{status: http.StatusForbidden, detail: "the token does not have the scope " + rt.scopes[0]}
+}
+
+func (x *exchange) unknownCaller(err error) error {
+	var twice interface{ Ambiguous() bool }
+	if errors.As(err, &twice) && twice.Ambiguous() {
+		return refusal{status: http.StatusBadRequest, detail: "two different credentials were sent: send one"}
+	}
+	var often interface{ RetryAfter() time.Duration }
+	if errors.As(err, &often) {
+		return refusal{status: http.StatusTooManyRequests, detail: "the token's rate limit is reached", retry: often.RetryAfter()}
+	}
+	x.Header().Set("WWW-Authenticate", "Bearer")
+	return refusal{status: http.StatusUnauthorized, detail: "a valid token is needed: Authorization: Bearer TOKEN"}
+}
+
+// problem is the body of every error.
+type problem struct {
+	Detail    string `json:"detail"`
+	RequestID string `json:"request_id"`
+	Status    int    `json:"status"`
+	Title     string `json:"title"`
+}
+
+// refuse answers with an error. What is our fault is logged whole; the caller
+// sees the status text.
+func (x *exchange) refuse(err error) {
+	if x.status != 0 {
+		return
+	}
+	if errors.Is(err, gateway.ErrGone) {
+		x.logged = statusGone
+	}
+	fault := refusalFor(err, x.s.cfg.Limits)
+	if fault.status == http.StatusInternalServerError {
+		var ours refusal
+		if !errors.As(err, &ours) {
+			x.s.cfg.Log.Error("request failed", "request_id", x.id, "route", x.route, "error", err)
+		}
+		fault.detail = "something went wrong here; the log has the cause under this request id"
+	}
+	if fault.retry > 0 {
+		seconds := int64((fault.retry + time.Second - 1) / time.Second)
+		x.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
+	}
+	x.json(fault.status, problem{
+		Detail: fault.detail, RequestID: x.id, Status: fault.status, Title: http.StatusText(fault.status),
+	})
+}
+
+// json answers with v. What is not valid UTF-8 in it is replaced.
+func (x *exchange) json(status int, v any) {
+	raw, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		x.s.cfg.Log.Error("encode an answer", "request_id", x.id, "route", x.route, "error", err)
+		status, raw = http.StatusInternalServerError, []byte(`{"detail":"the answer cannot be encoded","request_id":"`+x.id+
+			`","status":500,"title":"Internal Server Error"}`)
+	}
+	x.send(status, "application/json", append(raw, '\n'))
+}
+
+func (x *exchange) send(status int, mediaType string, body []byte) {
+	h := x.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	x.WriteHeader(status)
+	_, _ = x.Write(body) // an error here is a caller who went away
+}
+
+// request is the gateway's request, as far as it is the same for every route.
+func (x *exchange) request(route gateway.Route, tool, code string) gateway.Request {
+	return gateway.Request{ID: x.id, Traceparent: x.trace, Route: route, Caller: x.caller, Tool: tool, Code: []byte(code)}
+}
+
+// solve runs a request; a caller who went away meanwhile is ErrGone.
+func (x *exchange) solve(req gateway.Request) (gateway.Answer, error) {
+	ans, err := x.s.cfg.Gateway.Solve(x.r.Context(), req)
+	if err == nil && ans.Status == gateway.Cancelled {
+		err = gateway.ErrGone
+	}
+	return ans, err
+}

@@ -1,0 +1,96 @@
+package rest
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// Authenticator says who asks, from a request's header alone.
+//
+// An error with a method Ambiguous() bool that gives true is the request's
+// fault (400), one with RetryAfter() time.Duration a limit of the token (429);
+// any other error is a token that is missing or wrong (401).
+type Authenticator interface {
+	Authenticate(r *http.Request) (gateway.Caller, error)
+}
+
+// Config is what the front is made of. All but NewID must be set.
+type Config struct {
+	Gateway *gateway.Gateway
+	Auth    Authenticator
+	Version string
+	Limits  Limits
+	Log     *slog.Logger
+	Ready   func() bool   // a policy is in force and every enabled plugin is healthy
+	NewID   func() string // makes request ids; nil: random ones
+}
+
+// Limits are the front's own bounds.
+type Limits struct {
+	BodyBytes int64 // of a request's body
+	CodeBytes int   // as the gateway's; told to callers
+}
+
+type server struct {
+	cfg     Config
+	mux     *http.ServeMux
+	routes  []route
+	openAPI []byte
+}
+
+// New makes the handler of every public route. It is safe for concurrent use.
+func New(cfg Config) http.Handler {
+	if cfg.NewID == nil {
+		cfg.NewID = func() string { return strings.ToLower(rand.Text()) }
+	}
+	s := &server{cfg: cfg, mux: http.NewServeMux(), openAPI: openAPI(cfg.Version)}
+	s.routes = s.table()
+	allow := map[string][]string{}
+	for _, r := range s.routes {
+		s.mux.Handle(r.pattern(), s.handler(r))
+		if r.method != "" {
+			allow[r.path] = append(allow[r.path], r.method)
+		}
+	}
+	for route, methods := range allow {
+		s.mux.Handle(route, s.handler(wrongMethod(route, methods)))
+	}
+	s.mux.Handle("/", s.handler(route{path: "/", handle: notFound}))
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := s.begin(w, r)
+	defer x.end()
+	if !plainPath(r.URL.Path) {
+		x.refuse(notFound(x))
+		return
+	}
+	s.mux.ServeHTTP(x, r)
+}
+
+// plainPath keeps paths from the mux that it would answer with a redirect.
+func plainPath(p string) bool {
+	clean := path.Clean(p)
+	return strings.HasPrefix(p, "/") && (p == clean || p == clean+"/")
+}
+
+func (s *server) handler(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		x := w.(*exchange) //nolint:forcetypeassert // ServeHTTP hands over nothing else
+		x.r, x.route = r, rt.path
+		if err := x.admit(rt); err != nil {
+			x.refuse(err)
+			return
+		}
+		if err := rt.handle(x); err != nil {
+			x.refuse(err)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package rest
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+type runRequest struct {
+	Tool    *string    `json:"tool"`
+	Code    *string    `json:"code"`
+	Session *string    `json:"session_id"`
+	Wait    *float64   `json:"wait"`
+	Stdin   *string    `json:"stdin"`
+	Limits  *runLimits `json:"limits"`
+}
+
+type runLimits struct {
+	Wall   *float64 `json:"wall_seconds"`
+	CPU    *float64 `json:"cpu_seconds"`
+	Memory *uint64  `json:"memory_bytes"`
+	Output *uint64  `json:"output_bytes"`
+}
+
+type runAnswer struct {
+	Status     gateway.Status      `json:"status"`
+	Value      *string             `json:"value"`
+	Stdout     string              `json:"stdout"`
+	Stderr     string              `json:"stderr"`
+	Truncated  truncated           `json:"truncated"`
+	Error      *runError           `json:"error"`
+	Notes      []string            `json:"notes"`
+	Figures    []jsontext.Value    `json:"figures"`
+	Violations []gateway.Violation `json:"violations"`
+	Usage      usage               `json:"usage"`
+	Limits     limits              `json:"limits"`
+	Isolation  []string            `json:"isolation"`
+	Policy     *policy             `json:"policy"`
+	Plugin     plugin              `json:"plugin"`
+	Session    *string             `json:"session"`
+}
+
+// truncated counts the bytes that were left out of each stream.
+type truncated struct {
+	Stdout uint64 `json:"stdout"`
+	Stderr uint64 `json:"stderr"`
+}
+
+type runError struct {
+	Type      string  `json:"type"`
+	Message   string  `json:"message"`
+	Line      *uint32 `json:"line"`
+	Traceback *string `json:"traceback"`
+}
+
+type usage struct {
+	WallMS     float64 `json:"wall_ms"`
+	CPUMS      float64 `json:"cpu_ms"`
+	PeakMemory uint64  `json:"peak_memory_bytes"`
+}
+
+type limits struct {
+	Wall   float64 `json:"wall_seconds"`
+	CPU    float64 `json:"cpu_seconds"`
+	Memory uint64  `json:"memory_bytes"`
+	Output uint64  `json:"output_bytes"`
+	Stdout uint64  `json:"stdout_bytes"`
+	Stderr uint64  `json:"stderr_bytes"`
+	Fired  *string `json:"fired"`
+}
+
+type policy struct {
+	Revision   string `json:"revision"`
+	Profile    string `json:"profile"`
+	DecisionID string `json:"decision_id,omitzero"`
+}
+
+type plugin struct {
+	Name            string `json:"name"`
+	Version         string `json:"version"`
+	LanguageVersion string `json:"language_version"`
+}
+
+func (s *server) run(x *exchange) error {
+	if prefers(x.r.Header.Values("Accept"), "application/json", "text/event-stream") == "text/event-stream" {
+		return invalid("Accept", "text/event-stream is not served yet; ask for application/json")
+	}
+	var body runRequest
+	if err := x.decode(&body); err != nil {
+		return err
+	}
+	req, err := x.runRequest(body)
+	if err != nil {
+		return err
+	}
+	ans, err := x.solve(req)
+	if err != nil {
+		return err
+	}
+	x.json(http.StatusOK, fullAnswer(ans))
+	return nil
+}
+
+func (x *exchange) runRequest(body runRequest) (gateway.Request, error) {
+	code, err := text("code", body.Code)
+	if err != nil {
+		return gateway.Request{}, err
+	}
+	if body.Session != nil {
+		return gateway.Request{}, noSession(x)
+	}
+	if err := waitField(body.Wait); err != nil {
+		return gateway.Request{}, err
+	}
+	req := x.request(gateway.RouteRun, orPython(body.Tool), code)
+	req.ValueWanted = true
+	if body.Stdin != nil {
+		req.Stdin = []byte(*body.Stdin)
+	}
+	if body.Limits != nil {
+		req.Asked, err = body.Limits.asked()
+	}
+	return req, err
+}
+
+func orPython(tool *string) string {
+	if tool == nil {
+		return python
+	}
+	return toolName(*tool)
+}
+
+// waitField checks the seconds that a busy session may be waited for; there are
+// no sessions yet, so the value has no use.
+func waitField(v *float64) error {
+	if v != nil && !(*v >= 0) {
+		return invalid("wait", "must be a number of seconds that is not negative")
+	}
+	return nil
+}
+
+func (l runLimits) asked() (asked executor.Limits, err error) {
+	if asked.Wall, err = seconds("limits.wall_seconds", l.Wall); err != nil {
+		return asked, err
+	}
+	if asked.CPU, err = seconds("limits.cpu_seconds", l.CPU); err != nil {
+		return asked, err
+	}
+	if asked.MemoryBytes, err = count("limits.memory_bytes", l.Memory); err != nil {
+		return asked, err
+	}
+	asked.OutputCeilingBytes, err = count("limits.output_bytes", l.Output)
+	return asked, err
+}
+
+func fullAnswer(ans gateway.Answer) runAnswer {
+	figures, notes := figuresOf(ans.Result.Artifacts)
+	out := runAnswer{
+		Status: ans.Status, Stdout: ans.StdoutText(), Stderr: ans.StderrText(),
+		Truncated: truncated{Stdout: ans.Result.StdoutOmitted, Stderr: ans.Result.StderrOmitted},
+		Error:     errorOf(ans), Notes: append(append([]string{}, ans.Result.Notes...), notes...),
+		Figures: figures, Violations: violationsOf(ans), Usage: usageOf(ans.Result.Usage), Limits: limitsOf(ans),
+		Isolation: append([]string{}, ans.Result.Walls...), Policy: policyOf(ans.Decision),
+		Plugin: plugin{Name: ans.Plugin.Name, Version: ans.Plugin.Version, LanguageVersion: ans.Plugin.LanguageVersion},
+	}
+	if ans.Result.HasValue {
+		out.Value = &ans.Result.Value
+	}
+	return out
+}
+
+// figuresOf takes the figures out of a run's products, and says what was left
+// out.
+func figuresOf(artifacts []executor.Artifact) (figures []jsontext.Value, notes []string) {
+	figures = []jsontext.Value{}
+	for _, a := range artifacts {
+		if a.MediaType != figureType {
+			continue
+		}
+		if why := figureFault(a.Data); why != "" {
+			notes = append(notes, why)
+			continue
+		}
+		figures = append(figures, jsontext.Value(a.Data))
+	}
+	return figures, notes
+}
+
+// errorOf is what the program raised or which limit ended it; nil when it
+// completed or was refused.
+func errorOf(ans gateway.Answer) *runError {
+	if ans.Status == gateway.Completed || ans.Status == gateway.Rejected {
+		return nil
+	}
+	p := ans.Result.Problem
+	if p == nil {
+		return &runError{Type: string(ans.Status), Message: reason(ans)}
+	}
+	out := &runError{Type: p.Type, Message: p.Message, Traceback: orNull(p.Trace)}
+	if p.Line > 0 {
+		out.Line = &p.Line
+	}
+	return out
+}
+
+// reason is the gateway's summary without what was printed and what was cut.
+func reason(ans gateway.Answer) string {
+	ans.Stderr, ans.Result.Notes = nil, nil
+	ans.Result.StdoutOmitted, ans.Result.StderrOmitted = 0, 0
+	return ans.Summary()
+}
+
+func violationsOf(ans gateway.Answer) []gateway.Violation {
+	if ans.Decision == nil {
+		return []gateway.Violation{}
+	}
+	return append([]gateway.Violation{}, ans.Decision.Violations...)
+}
+
+func usageOf(u executor.Usage) usage {
+	return usage{WallMS: millis(u.Wall), CPUMS: millis(u.CPU), PeakMemory: u.MaxRSSBytes}
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func limitsOf(ans gateway.Answer) limits {
+	l := ans.Limits
+	return limits{
+		Wall: l.Wall.Seconds(), CPU: l.CPU.Seconds(), Memory: l.MemoryBytes, Output: l.OutputCeilingBytes,
+		Stdout: l.StdoutBytes, Stderr: l.StderrBytes, Fired: orNull(ans.Result.LimitFired),
+	}
+}
+
+func policyOf(d *gateway.Decision) *policy {
+	if d == nil {
+		return nil
+	}
+	return &policy{Revision: d.Revision, Profile: d.Profile, DecisionID: d.ID}
+}

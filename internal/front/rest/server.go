@@ -1,0 +1,33 @@
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// ServerConfig is what ServerFor needs to know of the limits.
+type ServerConfig struct {
+	WallCeiling time.Duration // the longest run
+	QueueWait   time.Duration // the longest wait for a slot
+	ParseWall   time.Duration // the longest parse
+	Log         *slog.Logger
+}
+
+// ServerFor is an http.Server whose time limits fit the gateway's: slow headers
+// and bodies are cut, and no answer is cut that the limits allow.
+//
+// ReadTimeout is not set: net/http would apply it to its watch for the caller's
+// leaving and so end a long run. Bodies have a deadline of their own.
+func ServerFor(h http.Handler, c ServerConfig) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		WriteTimeout:      bodyTime + c.QueueWait + 2*c.ParseWall + c.WallCeiling + 60*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
+
+		DisableGeneralOptionsHandler: true,
+	}
+}
