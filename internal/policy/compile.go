@@ -1,0 +1,91 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// language is the rules of one language, ready to be asked.
+type language struct {
+	id       string
+	schema   string // "pyast/1"; empty for a policy that admits all
+	input    inputCheck
+	sections []string // nil: all
+	query    rego.PreparedEvalQuery
+	rules    map[string]Rule
+}
+
+// compiled is one language's modules after OPA's compiler.
+type compiled struct {
+	compiler *ast.Compiler
+	modules  map[string]*ast.Module // as parsed
+	schema   map[string]any         // nil: there is none
+}
+
+// compile compiles modules for one language: strict, with its schema at the
+// input's root, so that a misspelt field does not compile. METADATA cannot
+// swap that schema for another one.
+func compile(modules map[string]*ast.Module, schema map[string]any, caps *ast.Capabilities) (*compiled, error) {
+	compiler := ast.NewCompiler().
+		WithStrict(true).
+		WithCapabilities(caps).
+		WithUseTypeCheckAnnotations(false).
+		WithEnablePrintStatements(false)
+	if schema != nil {
+		schemas := ast.NewSchemaSet()
+		schemas.Put(ast.SchemaRootRef, schema)
+		compiler = compiler.WithSchemas(schemas)
+	}
+	if compiler.Compile(modules); compiler.Failed() {
+		return nil, fmt.Errorf("compile: %w", compiler.Errors)
+	}
+	return &compiled{compiler: compiler, modules: modules, schema: schema}, nil
+}
+
+// inputSchema is a language's schema with the gateway's own part of the
+// document added to it.
+func inputSchema(l executor.Language) (map[string]any, error) {
+	var schema map[string]any
+	if err := json.Unmarshal(l.Schema, &schema); err != nil {
+		return nil, fmt.Errorf("read schema %s: %w", l.TreeSchema, err)
+	}
+	properties, ok := schema["properties"].(map[string]any)
+	if !ok || schema["additionalProperties"] != false {
+		return nil, fmt.Errorf("read schema %s: it must list its properties and refuse others (additionalProperties: false)", l.TreeSchema)
+	}
+	for _, name := range []string{keyTool, keyProfile, keyCaller} {
+		properties[name] = map[string]any{"type": "string"}
+	}
+	properties[keySession] = map[string]any{"type": "boolean"}
+	return schema, nil
+}
+
+// prepare makes the query that Decide evaluates.
+func (c *compiled) prepare(ctx context.Context, store storage.Store) (rego.PreparedEvalQuery, error) {
+	if len(c.compiler.GetRulesExact(decisionRef())) == 0 {
+		return rego.PreparedEvalQuery{}, errors.New("package gateway has no rule named decision")
+	}
+	query, err := rego.New(
+		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(decisionRef())))),
+		rego.Compiler(c.compiler),
+		rego.Store(store),
+		rego.StrictBuiltinErrors(true),
+		rego.GenerateJSON(func(term *ast.Term, _ *rego.EvalContext) (any, error) { return term, nil }),
+	).PrepareForEval(ctx)
+	if err != nil {
+		return rego.PreparedEvalQuery{}, fmt.Errorf("prepare decision: %w", err)
+	}
+	return query, nil
+}
+
+func decisionRef() ast.Ref {
+	return ast.DefaultRootRef.Append(ast.StringTerm(entryPackage)).Append(ast.StringTerm(decisionRule))
+}

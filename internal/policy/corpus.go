@@ -1,0 +1,297 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// example is one program of the corpus.
+type example struct {
+	name     string // file, and line where a file holds several
+	language string
+	code     []byte
+	deny     bool
+	expect   []expectation // of a program that must be denied
+	profiles []string      // under which it is judged; none: all
+}
+
+// expectation is a rule that must be broken at a line.
+type expectation struct {
+	rule string
+	line int
+}
+
+// The words of a first line.
+const (
+	wordExpect  = "expect:"
+	wordProfile = "profile:"
+)
+
+// readExamples reads corpus/{deny,allow}/*.py, corpus/LANGUAGE/{deny,allow}/*
+// and corpus/LANGUAGE/{deny,allow}.txt (one program a line).
+func readExamples(files map[string][]byte) ([]example, error) {
+	var examples []example
+	var faults []error
+	for _, name := range sortedKeys(files) {
+		got, err := readCorpusFile(name, string(files[name]))
+		examples = append(examples, got...)
+		faults = append(faults, err)
+	}
+	return examples, errors.Join(faults...)
+}
+
+func readCorpusFile(name, text string) ([]example, error) {
+	parts := strings.Split(name, "/")[1:]
+	e := example{name: name, language: "python"}
+	if parts[0] != "deny" && parts[0] != "allow" && len(parts) > 1 {
+		e.language, parts = parts[0], parts[1:]
+	}
+	kind, isList := strings.CutSuffix(parts[0], ".txt")
+	switch {
+	case kind != "deny" && kind != "allow", isList == (len(parts) > 1):
+		if path.Ext(name) == ".md" {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("%s is neither in a folder deny or allow nor a list of that name", name)
+	case isList:
+		return readList(e, kind == "deny", text)
+	}
+	e.deny, e.code = kind == "deny", []byte(text)
+	first, _, _ := strings.Cut(text, "\n")
+	return []example{e}, e.heading(first)
+}
+
+// readList reads one program a line; "# expect: …" may end a line, and a line
+// that begins with # is a comment, or the heading of those below it.
+func readList(base example, deny bool, text string) ([]example, error) {
+	var examples []example
+	var faults []error
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		e := base
+		e.name, e.deny = fmt.Sprintf("%s:%d", base.name, i+1), deny
+		switch comment, ok := strings.CutPrefix(line, "#"); {
+		case line == "":
+			continue
+		case ok && strings.HasPrefix(strings.TrimSpace(comment), wordProfile):
+			faults = append(faults, e.heading(line))
+			base.profiles = e.profiles
+			continue
+		case ok:
+			continue
+		}
+		code, heading, found := strings.Cut(line, "# ")
+		if found || deny {
+			faults = append(faults, e.heading("# "+heading))
+		}
+		e.code = []byte(strings.TrimSpace(code))
+		examples = append(examples, e)
+	}
+	return examples, errors.Join(faults...)
+}
+
+// heading reads "# expect: rule line, rule line; profile: name, name". A line
+// left out is any line. A program that must be denied has expectations.
+func (e *example) heading(first string) error {
+	text, ok := strings.CutPrefix(strings.TrimSpace(first), "#")
+	if ok {
+		for _, part := range strings.Split(text, ";") {
+			part = strings.TrimSpace(part)
+			if rest, ok := strings.CutPrefix(part, wordExpect); ok {
+				if err := e.expects(rest); err != nil {
+					return err
+				}
+			}
+			if rest, ok := strings.CutPrefix(part, wordProfile); ok {
+				e.profiles = words(rest)
+			}
+		}
+	}
+	if e.deny == (len(e.expect) == 0) {
+		return fmt.Errorf("%s: its first line must be # expect: rule line, …, if and only if it is to be denied", e.name)
+	}
+	return nil
+}
+
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func (e *example) expects(list string) error {
+	for _, item := range strings.Split(list, ",") {
+		fields := strings.Fields(item)
+		if len(fields) == 0 || len(fields) > 2 {
+			return fmt.Errorf("%s: %q is not a rule and a line", e.name, item)
+		}
+		want := expectation{rule: fields[0]}
+		if len(fields) == 2 {
+			line, err := strconv.Atoi(fields[1])
+			if err != nil || line < 1 {
+				return fmt.Errorf("%s: %q is not a line", e.name, fields[1])
+			}
+			want.line = line
+		}
+		e.expect = append(e.expect, want)
+	}
+	return nil
+}
+
+// prove runs the corpus: every program that must be denied is denied by the
+// rules it names at the lines it names, every other one is allowed.
+func (b *builder) prove(ctx context.Context) error {
+	if b.revision.admitsAll {
+		return nil
+	}
+	examples, err := readExamples(b.folder.corpus)
+	if err != nil {
+		return fmt.Errorf("read corpus: %w", err)
+	}
+	for _, deny := range []bool{true, false} {
+		if !slices.ContainsFunc(examples, func(e example) bool { return e.deny == deny }) {
+			return errors.New("the corpus needs programs to deny and programs to allow")
+		}
+	}
+	if b.cfg.SkipCorpus {
+		return nil
+	}
+	run := &corpusRun{b: b, fired: map[string]bool{}}
+	return run.all(ctx, examples)
+}
+
+// corpusRun judges examples on a few goroutines.
+type corpusRun struct {
+	b *builder
+
+	mu     sync.Mutex
+	faults []error
+	fired  map[string]bool // language and rule
+}
+
+// maxFaults bounds how many examples an error tells of.
+const maxFaults = 20
+
+func (c *corpusRun) all(ctx context.Context, examples []example) error {
+	slots := make(chan struct{}, c.b.cfg.Workers)
+	var group sync.WaitGroup
+	for _, e := range examples {
+		if d, ok := c.b.described[e.language]; !ok || !d.plugin {
+			c.b.warn("%s is not judged: no plugin parses %q", e.name, e.language)
+			continue
+		}
+		c.b.revision.judged++
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			if err := c.one(ctx, e); err != nil {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.faults = append(c.faults, fmt.Errorf("%s: %w", e.name, err))
+			}
+		})
+	}
+	group.Wait()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("run corpus: %w", err)
+	}
+	c.neverFired()
+	slices.SortFunc(c.faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	if more := len(c.faults) - maxFaults; more > 0 {
+		c.faults = append(c.faults[:maxFaults], fmt.Errorf("and %d more", more))
+	}
+	return errors.Join(c.faults...)
+}
+
+// neverFired warns of rules that no program of the corpus breaks: a misspelt
+// field in one of them would go unseen.
+func (c *corpusRun) neverFired() {
+	for _, id := range sortedKeys(c.b.revision.languages) {
+		if !c.b.described[id].plugin {
+			continue
+		}
+		for _, rule := range sortedKeys(c.b.revision.languages[id].rules) {
+			if !c.fired[id+" "+rule] {
+				c.b.warn("no program of the corpus breaks rule %q of language %q", rule, id)
+			}
+		}
+	}
+}
+
+func (c *corpusRun) one(ctx context.Context, e example) error {
+	l, ok := c.b.revision.languages[e.language]
+	if !ok {
+		return fmt.Errorf("there are no rules for language %q", e.language)
+	}
+	tree, ended, err := c.b.cfg.Parse(ctx, e.language, e.code, l.sections)
+	if err != nil {
+		return fmt.Errorf("parse: %w", err)
+	}
+	if ended != nil {
+		return fmt.Errorf("it does not parse: %v", ended.Status)
+	}
+	profiles := e.profiles
+	if len(profiles) == 0 {
+		profiles = c.b.revision.profiles.names()
+	}
+	for _, name := range profiles {
+		if err := c.judge(ctx, e, name, tree); err != nil {
+			return fmt.Errorf("profile %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (c *corpusRun) judge(ctx context.Context, e example, profile string, tree executor.Tree) error {
+	d, err := c.b.revision.Decide(ctx, gateway.Question{
+		Language: e.language, Tool: e.language, Profile: profile, Caller: "corpus",
+		Source: executor.Source{Language: e.language, Code: e.code}, Tree: tree,
+	})
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	for _, v := range d.Violations {
+		c.fired[e.language+" "+v.Rule] = true
+	}
+	c.mu.Unlock()
+	return e.compare(d)
+}
+
+// compare says how a decision differs from what the example demands.
+func (e example) compare(d gateway.Decision) error {
+	if !e.deny && !d.Allow {
+		return fmt.Errorf("it must be allowed and is denied: %s", places(d.Violations))
+	}
+	if e.deny && d.Allow {
+		return errors.New("it must be denied and is allowed")
+	}
+	for _, want := range e.expect {
+		if !slices.ContainsFunc(d.Violations, want.met) {
+			return fmt.Errorf("it must break rule %q at line %d; it breaks %s", want.rule, want.line, places(d.Violations))
+		}
+	}
+	return nil
+}
+
+func (want expectation) met(v gateway.Violation) bool {
+	return v.Level == levelError && v.Rule == want.rule && (want.line == 0 || v.Line == want.line)
+}
+
+func places(violations []gateway.Violation) string {
+	if len(violations) == 0 {
+		return "none"
+	}
+	var list []string
+	for _, v := range violations {
+		list = append(list, fmt.Sprintf("%s %d (%s)", v.Rule, v.Line, v.Level))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Bounds of a folder, so that a wrong path is told and not read whole.
+const (
+	maxFiles     = 20_000
+	maxFileBytes = 4 << 20
+)
+
+// Names in a folder; see docs and the package gateway's contract.
+const (
+	entryFile    = "main.rego"
+	profilesFile = "profiles.yaml"
+	schemasDir   = "schemas"
+	corpusDir    = "corpus"
+	regoExt      = ".rego"
+	testSuffix   = "_test.rego"
+)
+
+// folder is the files of a policy that count, by path, as they were read.
+type folder struct {
+	rego     map[string]string
+	schemas  map[string][]byte
+	corpus   map[string][]byte
+	profiles []byte // nil: there is no profiles.yaml
+}
+
+// readFolder reads every file that counts. Hidden names are passed over (a
+// ConfigMap's ..data among them), and so are Rego tests.
+func readFolder(fsys fs.FS) (*folder, error) {
+	f := &folder{rego: map[string]string{}, schemas: map[string][]byte{}, corpus: map[string][]byte{}}
+	seen := 0
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(d.Name(), "."):
+			return skip(d)
+		case d.IsDir():
+			return nil
+		}
+		if seen++; seen > maxFiles {
+			return fmt.Errorf("more than %d files: is this a policy folder?", maxFiles)
+		}
+		return f.take(fsys, name)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read policy folder: %w", err)
+	}
+	if _, ok := f.rego[entryFile]; !ok {
+		return nil, fmt.Errorf("read policy folder: no %s", entryFile)
+	}
+	return f, nil
+}
+
+func skip(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// take reads name if it is a file that counts.
+func (f *folder) take(fsys fs.FS, name string) error {
+	top, _, _ := strings.Cut(name, "/")
+	inRules := top != corpusDir && path.Ext(name) == regoExt && !strings.HasSuffix(name, testSuffix)
+	inSchemas := top == schemasDir && path.Ext(name) == ".json"
+	if !inRules && !inSchemas && top != corpusDir && name != profilesFile {
+		return nil
+	}
+	body, err := readFile(fsys, name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case inRules:
+		f.rego[name] = string(body)
+	case inSchemas:
+		f.schemas[name] = body
+	case name == profilesFile:
+		f.profiles = body
+	default:
+		f.corpus[name] = body
+	}
+	return nil
+}
+
+func readFile(fsys fs.FS, name string) (body []byte, err error) {
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	body, err = io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err == nil && len(body) > maxFileBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", name, maxFileBytes)
+	}
+	return body, err
+}
+
+// digest covers what decides: rules, profiles and schemas with their paths. The
+// corpus only proves them.
+func (f *folder) digest() string {
+	files := map[string]string{}
+	for name, body := range f.rego {
+		files[name] = body
+	}
+	for name, body := range f.schemas {
+		files[name] = string(body)
+	}
+	if f.profiles != nil {
+		files[profilesFile] = string(f.profiles)
+	}
+	h := sha256.New()
+	for _, name := range sortedKeys(files) {
+		fmt.Fprintf(h, "%d:%s%d:%s", len(name), name, len(files[name]), files[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,256 @@
+package policy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// load is every step between a folder and a revision that may be put in force.
+func (s *Store) load(ctx context.Context) (*revision, error) {
+	if s.cfg.Parse == nil && !s.cfg.SkipCorpus {
+		return nil, errNoParse
+	}
+	folder, err := readFolder(s.cfg.FS)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{cfg: s.cfg, folder: folder, caps: capabilities(), revision: &revision{
+		host: s.host, digest: folder.digest(), languages: map[string]*language{}, loadedAt: s.cfg.Now(),
+	}}
+	for _, step := range []func(context.Context) error{b.parse, b.describe, b.compile, b.whole, b.profiles, b.prepare, b.prove} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return b.revision, nil
+}
+
+// builder is a revision in the making.
+type builder struct {
+	cfg       Config
+	folder    *folder
+	caps      *ast.Capabilities
+	modules   []module
+	described map[string]described // by language
+	compiled  map[string]*compiled
+	revision  *revision
+}
+
+// described is a language and where its description is from.
+type described struct {
+	executor.Language
+	plugin bool // a plugin is there to parse it
+}
+
+// parse parses the modules and reads the entry point's METADATA.
+func (b *builder) parse(context.Context) (err error) {
+	if b.modules, err = parseModules(b.folder.rego, b.caps); err != nil {
+		return err
+	}
+	b.revision.name = b.revision.digest[:12]
+	for _, m := range b.modules {
+		if m.file != entryFile {
+			continue
+		}
+		if !m.entry {
+			return located(m.parsed.Package.Location, "%s must be of package %s", entryFile, entryPackage)
+		}
+		custom := packageCustom(m.parsed)
+		if version := textOf(custom["version"]); version != "" {
+			b.revision.name = version + "-" + b.revision.name
+		}
+		if admits, ok := custom["admits"]; ok {
+			if admits != "all" {
+				return located(m.parsed.Package.Location, "METADATA says admits: %v; it can only say all", admits)
+			}
+			b.revision.admitsAll = true
+		}
+	}
+	return nil
+}
+
+// describe gathers the languages and their schemas: a plugin's description
+// comes first, a schema of the folder serves where there is none.
+func (b *builder) describe(context.Context) error {
+	b.described = map[string]described{}
+	for _, l := range b.cfg.Languages {
+		b.described[l.ID] = described{l, true}
+	}
+	for _, file := range sortedKeys(b.folder.schemas) {
+		l, err := languageOf(file, b.folder.schemas[file])
+		if err != nil {
+			return err
+		}
+		have, ok := b.described[l.ID]
+		switch {
+		case !ok:
+			b.described[l.ID] = described{l, false}
+		case have.TreeSchema != l.TreeSchema:
+		case len(have.Schema) == 0:
+			have.Schema = l.Schema
+			b.described[l.ID] = have
+		case !sameJSON(have.Schema, l.Schema):
+			b.warn("%s differs from the schema %s that the plugin describes; the plugin's is used", file, l.TreeSchema)
+		}
+	}
+	return b.knownLanguages()
+}
+
+func (b *builder) warn(format string, args ...any) {
+	b.revision.warnings = append(b.revision.warnings, fmt.Sprintf(format, args...))
+}
+
+// knownLanguages refuses rules for a language that nobody describes: its name
+// is misspelt, and they would never run.
+func (b *builder) knownLanguages() error {
+	var faults []error
+	for _, m := range b.modules {
+		for _, id := range m.languages {
+			if _, ok := b.described[id]; !ok {
+				faults = append(faults, located(m.parsed.Package.Location,
+					"%s is for language %q, which no plugin and no file in %s/ describes", m.parsed.Package, id, schemasDir))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// languageOf reads which language a schema file is for from the constants of
+// its members language and schema.
+func languageOf(file string, body []byte) (executor.Language, error) {
+	var schema struct {
+		Properties struct {
+			Language struct{ Const string } `json:"language"`
+			Schema   struct{ Const string } `json:"schema"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(body, &schema); err != nil {
+		return executor.Language{}, fmt.Errorf("read %s: %w", file, err)
+	}
+	l := executor.Language{ID: schema.Properties.Language.Const, TreeSchema: schema.Properties.Schema.Const, Schema: body}
+	if l.ID == "" || l.TreeSchema == "" {
+		return l, fmt.Errorf("read %s: properties language and schema must each be a const", file)
+	}
+	return l, nil
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return bytes.Equal(a, b) || (json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y))
+}
+
+// compile compiles every language that there are rules for; all of them when
+// the policy admits everything.
+func (b *builder) compile(context.Context) error {
+	b.compiled = map[string]*compiled{}
+	for _, id := range sortedKeys(b.described) {
+		if !b.judges(id) {
+			b.warn("there are no rules for language %q: its programs are answered with 503", id)
+			continue
+		}
+		if err := b.compileOne(b.described[id]); err != nil {
+			return fmt.Errorf("language %q: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func (b *builder) judges(language string) bool {
+	return b.revision.admitsAll || slices.ContainsFunc(b.modules, func(m module) bool {
+		return slices.Equal(packagePath(m.parsed), []string{rulesPackage, language})
+	})
+}
+
+func (b *builder) compileOne(d described) error {
+	var schema map[string]any
+	if len(d.Schema) > 0 || !b.revision.admitsAll {
+		var err error
+		if schema, err = inputSchema(d.Language); err != nil {
+			return err
+		}
+	}
+	c, err := compile(forLanguage(b.modules, d.ID), schema, b.caps)
+	if err != nil {
+		return err
+	}
+	if err := c.unreachable(); err != nil {
+		return err
+	}
+	rules, err := collectRules(c.modules)
+	if err != nil {
+		return err
+	}
+	sections := c.sections()
+	input, err := newInputCheck(d.Language, schema, sections, b.cfg.MaxDocumentBytes)
+	if err != nil {
+		return err
+	}
+	b.compiled[d.ID] = c
+	b.revision.languages[d.ID] = &language{id: d.ID, schema: d.TreeSchema, input: input, sections: sections, rules: rules}
+	return nil
+}
+
+// whole refuses a folder without rules, profiles or corpus, unless it says that
+// it admits everything; and one that says so and has them.
+func (b *builder) whole(context.Context) error {
+	rules := slices.ContainsFunc(b.modules, func(m module) bool { return !m.entry })
+	parts := map[string]bool{"rules": rules, profilesFile: b.folder.profiles != nil, corpusDir + "/": len(b.folder.corpus) > 0}
+	for _, part := range sortedKeys(parts) {
+		switch there := parts[part]; {
+		case b.revision.admitsAll && there:
+			return fmt.Errorf("%s says that it admits everything, and there is %s beside it", entryFile, part)
+		case !b.revision.admitsAll && !there:
+			return fmt.Errorf("policy folder has no %s: it loads only when the METADATA of %s says custom: {admits: all}", part, entryFile)
+		}
+	}
+	return nil
+}
+
+// profiles reads and checks profiles.yaml against the rules and lists of all
+// languages.
+func (b *builder) profiles(context.Context) error {
+	byName, err := readProfiles(b.folder.profiles)
+	if err != nil {
+		return err
+	}
+	ids, lists := map[string]bool{}, map[string]bool{}
+	for language, c := range b.compiled {
+		for id := range b.revision.languages[language].rules {
+			ids[id] = true
+		}
+		for _, module := range c.modules {
+			for _, rule := range module.Rules {
+				lists[string(rule.Head.Name)] = true
+			}
+		}
+	}
+	now := b.cfg.Now()
+	if err := checkProfiles(byName, ids, lists, now); err != nil {
+		return err
+	}
+	if b.revision.admitsAll {
+		byName[admitAll] = profile{}
+	}
+	b.revision.profiles = newProfiles(byName, now)
+	return nil
+}
+
+func (b *builder) prepare(ctx context.Context) error {
+	for id, c := range b.compiled {
+		query, err := c.prepare(ctx, b.revision.profiles.store)
+		if err != nil {
+			return fmt.Errorf("language %q: %w", id, err)
+		}
+		b.revision.languages[id].query = query
+	}
+	return nil
+}

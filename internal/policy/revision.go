@@ -1,0 +1,50 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// revision is one policy that passed every check. It does not change, save that
+// waivers in it lapse.
+type revision struct {
+	host      *host
+	name      string
+	digest    string
+	admitsAll bool
+	languages map[string]*language
+	profiles  *profiles
+	warnings  []string
+	loadedAt  time.Time
+	judged    int
+}
+
+// Revision implements gateway.Policy.
+func (r *revision) Revision() string { return r.name }
+
+// Sections implements gateway.Policy.
+func (r *revision) Sections(language string) ([]string, error) {
+	l, ok := r.languages[language]
+	if !ok {
+		return nil, fmt.Errorf("rules for language %q: %w", language, gateway.ErrNoPolicy)
+	}
+	return slices.Clone(l.sections), nil
+}
+
+func (r *revision) describe(st *Status) {
+	st.Revision, st.Digest, st.AdmitsAll = r.name, r.digest, r.admitsAll
+	st.Profiles, st.LoadedAt, st.Corpus = r.profiles.names(), r.loadedAt, r.judged
+	st.Warnings = slices.Clone(r.warnings)
+	st.Sections, st.Rules = map[string][]string{}, map[string][]Rule{}
+	for id, l := range r.languages {
+		st.Sections[id] = slices.Clone(l.sections)
+		for _, rule := range l.rules {
+			st.Rules[id] = append(st.Rules[id], rule)
+		}
+		slices.SortFunc(st.Rules[id], func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
+	}
+}

@@ -1,0 +1,120 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Rule is what a rule's METADATA says of it.
+type Rule struct {
+	ID          string // custom.id, as in a violation
+	Title       string
+	Description string
+	Hint        string // custom.hint: what to write instead
+	URL         string // custom.url
+	File        string // where it is defined
+	Line        int
+}
+
+// findingKeys are the members of an element of deny, all of them, so that the
+// entry point drops no finding for want of one.
+func findingKeys() []string { return []string{"at", "msg", "rule", "subject"} }
+
+// collectRules reads the METADATA of every deny rule and proves that each is
+// written as the contract says: a set of objects that stand in the head, with
+// a literal id that the METADATA names. The entry point reads nothing else of
+// a rule package but its grants.
+func collectRules(modules map[string]*ast.Module) (map[string]Rule, error) {
+	rules := map[string]Rule{}
+	literals := map[string]*ast.Location{}
+	var faults []error
+	for _, file := range sortedKeys(modules) {
+		if path := packagePath(modules[file]); path[0] == entryPackage {
+			continue
+		}
+		for _, rule := range modules[file].Rules {
+			if rule.Head.Name != denyRule && !rule.Head.Ref().HasPrefix(ast.Ref{ast.VarTerm(denyRule)}) {
+				faults = append(faults, strayMetadata(rule))
+				continue
+			}
+			id, err := findingID(rule)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			literals[id] = rule.Location
+			faults = append(faults, addRule(rules, rule, id))
+		}
+	}
+	for _, id := range sortedKeys(literals) {
+		if _, ok := rules[id]; !ok {
+			faults = append(faults, located(literals[id], "rule %q has no METADATA with custom: {id: %s}", id, id))
+		}
+	}
+	return rules, errors.Join(faults...)
+}
+
+// strayMetadata tells of a rule that has an id and is not a deny rule.
+func strayMetadata(rule *ast.Rule) error {
+	for _, a := range rule.Annotations {
+		if id, ok := a.Custom["id"]; ok {
+			return located(rule.Location, "rule %q is defined as %s and not as deny: it would never run", id, rule.Head.Ref())
+		}
+	}
+	return nil
+}
+
+// findingID returns the literal id of a deny rule's head.
+func findingID(rule *ast.Rule) (string, error) {
+	wrong := func(why string) error {
+		return located(rule.Location, `a deny rule is written deny contains {"rule": "id", "msg": …, "at": …, "subject": …} if …: %s`, why)
+	}
+	if rule.Head.Key == nil || rule.Head.RuleKind() != ast.MultiValue {
+		return "", wrong("this is no set")
+	}
+	object, ok := rule.Head.Key.Value.(ast.Object)
+	if !ok {
+		return "", wrong("the object must stand in the head")
+	}
+	var keys []string
+	for _, key := range object.Keys() {
+		if text, ok := key.Value.(ast.String); ok {
+			keys = append(keys, string(text))
+		}
+	}
+	slices.Sort(keys)
+	if !slices.Equal(keys, findingKeys()) {
+		return "", wrong(fmt.Sprintf("it has the keys %q", keys))
+	}
+	id, ok := object.Get(ast.StringTerm("rule")).Value.(ast.String)
+	if !ok || id == "" {
+		return "", wrong("its id must be literal text")
+	}
+	return string(id), nil
+}
+
+// addRule adds the METADATA of one deny rule, if it has some.
+func addRule(rules map[string]Rule, rule *ast.Rule, id string) error {
+	for _, a := range rule.Annotations {
+		custom := textOf(a.Custom["id"])
+		if custom == "" {
+			continue
+		}
+		if custom != id {
+			return located(rule.Location, "rule %q has METADATA of rule %q", id, custom)
+		}
+		rules[id] = Rule{
+			ID: id, Title: a.Title, Description: a.Description, Hint: textOf(a.Custom["hint"]), URL: textOf(a.Custom["url"]),
+			File: rule.Location.File, Line: rule.Location.Row,
+		}
+	}
+	return nil
+}
+
+func textOf(v any) string {
+	text, _ := v.(string)
+	return text
+}

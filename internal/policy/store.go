@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// admitAll is the profile of a policy that admits everything.
+const admitAll = "admit-all"
+
+// Config is what a Store is made of. FS is needed; Parse is needed unless
+// SkipCorpus is set.
+type Config struct {
+	// FS is the policies folder: main.rego at its root.
+	FS fs.FS
+	// Languages are what the plugins describe, with the schemas of their
+	// documents. A schema in the folder serves a language whose plugin sends
+	// none, or is not there.
+	Languages []executor.Language
+	// Parse has a plugin parse a program of the corpus. A result says that the
+	// text did not parse. It is called from up to Workers goroutines.
+	Parse func(ctx context.Context, language string, code []byte, sections []string) (executor.Tree, *executor.Result, error)
+	// SkipCorpus leaves out the run of the corpus, for a folder that was
+	// proved when the program was built.
+	SkipCorpus bool
+	// Workers bounds how many programs of the corpus are parsed at once; 0: 4.
+	Workers int
+	// Deadline bounds one decision; 0: 1 s.
+	Deadline time.Duration
+	// MaxDocumentBytes bounds a plugin's document; 0: 4 MiB.
+	MaxDocumentBytes int
+	// Log is told of loads, faults of a load, and a policy that admits all;
+	// nil: nobody is.
+	Log *slog.Logger
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// NewID names decisions; nil: 16 random hexadecimal digits after "d_".
+	NewID func() string
+}
+
+// Status is what a Store has in force, for operators.
+type Status struct {
+	Revision  string              // empty: none is in force
+	Digest    string              // SHA-256 of what decides, hexadecimal
+	AdmitsAll bool                // the policy says that it admits everything
+	Profiles  []string            // sorted
+	Sections  map[string][]string // by language; nil: all
+	Rules     map[string][]Rule   // by language, sorted by id
+	Warnings  []string            // of the load, such as a rule that no program of the corpus breaks
+	LoadedAt  time.Time
+	Corpus    int // programs that were judged to prove the revision
+
+	LastError   string // of the last load, with file:line where it has one; empty: it was good
+	LastErrorAt time.Time
+
+	Slow   uint64 // decisions above 100 ms since the start
+	Faults uint64 // decisions that ended in a policy fault since the start
+}
+
+// Store keeps the policy in force. Safe for concurrent use.
+type Store struct {
+	cfg     Config
+	host    *host
+	current atomic.Pointer[revision]
+
+	mu        sync.Mutex // one load at a time; guards what follows
+	lastErr   error
+	lastErrAt time.Time
+}
+
+// host is what a revision needs of its Store.
+type host struct {
+	deadline time.Duration
+	now      func() time.Time
+	newID    func() string
+	slow     atomic.Uint64
+	faults   atomic.Uint64
+}
+
+// Load makes a Store and loads cfg.FS once. The Store is usable whatever the
+// error: it then has no policy in force, and Current says so, until a Reload
+// is good.
+func Load(ctx context.Context, cfg Config) (*Store, error) {
+	cfg = withDefaults(cfg)
+	s := &Store{cfg: cfg, host: &host{deadline: cfg.Deadline, now: cfg.Now, newID: cfg.NewID}}
+	return s, s.Reload(ctx)
+}
+
+func withDefaults(cfg Config) Config {
+	if cfg.Workers <= 0 {
+		cfg.Workers = 4
+	}
+	if cfg.Deadline <= 0 {
+		cfg.Deadline = time.Second
+	}
+	if cfg.MaxDocumentBytes <= 0 {
+		cfg.MaxDocumentBytes = 4 << 20
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.NewID == nil {
+		cfg.NewID = newID
+	}
+	return cfg
+}
+
+func newID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the process instead
+	return "d_" + hex.EncodeToString(b[:])
+}
+
+// Reload reads the folder again. When every check holds the new revision is
+// put in force at once; on any fault the one before it stays, and the error
+// says what is wrong, with file:line where there is one.
+func (s *Store) Reload(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.load(ctx)
+	if err != nil {
+		s.lastErr, s.lastErrAt = err, s.cfg.Now()
+		s.cfg.Log.Error("policy is not put in force", "error", err, "kept", s.revisionName())
+		return err
+	}
+	s.lastErr, s.lastErrAt = nil, time.Time{}
+	s.current.Store(r)
+	s.announce(r)
+	return nil
+}
+
+func (s *Store) announce(r *revision) {
+	s.cfg.Log.Info("policy in force", "revision", r.name, "digest", r.digest, "corpus", r.judged)
+	for _, w := range r.warnings {
+		s.cfg.Log.Warn("policy: " + w)
+	}
+	if r.admitsAll {
+		s.cfg.Log.Warn("THE POLICY ADMITS EVERY PROGRAM: the walls alone stand between a program and this host", "profile", admitAll)
+	}
+}
+
+func (s *Store) revisionName() string {
+	if r := s.current.Load(); r != nil {
+		return r.name
+	}
+	return ""
+}
+
+// Current implements gateway.Policies.
+func (s *Store) Current() (gateway.Policy, error) {
+	r := s.current.Load()
+	if r == nil {
+		return nil, gateway.ErrNoPolicy
+	}
+	return r, nil
+}
+
+// Status tells what is in force and how the last load went.
+func (s *Store) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Status{Slow: s.host.slow.Load(), Faults: s.host.faults.Load()}
+	if r := s.current.Load(); r != nil {
+		r.describe(&st)
+	}
+	if s.lastErr != nil {
+		st.LastError, st.LastErrorAt = s.lastErr.Error(), s.lastErrAt
+	}
+	return st
+}
+
+// errNoParse is a Config that can prove no corpus.
+var errNoParse = errors.New("policy: Parse is not set and the corpus is not to be skipped")
