@@ -133,7 +133,7 @@ func Defaults() Config {
 		Admin:  Admin{Listen: "127.0.0.1:7861"},
 		Log:    Log{Level: "info", Format: "auto"},
 		Limits: Limits{
-			BodyBytes: 256 * KiB, CodeBytes: 64 * KiB, TreeBytes: 8 * MiB,
+			BodyBytes: 256 * KiB, CodeBytes: 64 * KiB, TreeBytes: 4 * MiB,
 			Queue: 64, QueueWait: 10 * time.Second,
 			Wall: 30 * time.Second, ToolWall: 120 * time.Second, WallCeiling: 120 * time.Second,
 			Memory: GiB, StdoutBytes: 256 * KiB, StderrBytes: 64 * KiB, OutputCeiling: 16 * MiB,

@@ -172,8 +172,8 @@ func Properties() []Property {
 		{Name: "clean-start", Built: true},
 		{Name: "rlimits", Built: true},
 		{Name: "syscalls"},
-		{Name: "files"},
-		{Name: "network"},
+		{Name: "files", Built: true},
+		{Name: "network", Built: true},
 	}
 }
 

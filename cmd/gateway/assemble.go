@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/audit"
+	"github.com/sluice-gateway/sluice/internal/config"
+	"github.com/sluice-gateway/sluice/internal/gateway"
+	"github.com/sluice-gateway/sluice/internal/pluginhost"
+	"github.com/sluice-gateway/sluice/internal/policy"
+	"github.com/sluice-gateway/sluice/policies"
+)
+
+// house is the rooms, wired together.
+type house struct {
+	cfg      *config.Loaded
+	log      *slog.Logger
+	state    string // root of the plugins' private folders
+	host     *pluginhost.Host
+	policies standing
+	journal  *audit.Journal
+	gateway  *gateway.Gateway
+}
+
+// assemble is the one place where rooms meet. Nothing runs yet; start does
+// that, and close ends it.
+func assemble(cfg *config.Loaded, log *slog.Logger, stdout io.Writer) (*house, error) {
+	h := &house{cfg: cfg, log: log}
+	var err error
+	if h.journal, err = audit.Open(audit.Config{File: cfg.Audit.File, Stdout: stdout, Log: log}); err != nil {
+		return nil, misused(fmt.Errorf("audit.file: %w", err))
+	}
+	if h.state, err = os.MkdirTemp("", "sluice-"); err != nil {
+		return nil, failed(fmt.Errorf("make a private folder: %w", err))
+	}
+	hosting, err := h.hostConfig()
+	if err != nil {
+		return nil, misused(err)
+	}
+	if h.host, err = pluginhost.New(hosting); err != nil {
+		return nil, misused(fmt.Errorf("plugins: %w", err))
+	}
+	h.gateway = gateway.New(gateway.Config{
+		Executors: h.host, Policies: &h.policies, Journal: h.journal, Log: log, Now: time.Now,
+		Limits: gatewayLimits(cfg.Limits, h.concurrency()), Profiles: profiles(cfg.Policy.Profiles),
+		RecordSource: cfg.Audit.RecordSource,
+	})
+	return h, nil
+}
+
+// standing is the policy store once there is one. Before that no policy is in
+// force.
+type standing struct{ store atomic.Pointer[policy.Store] }
+
+// Current implements gateway.Policies.
+func (s *standing) Current() (gateway.Policy, error) {
+	store := s.store.Load()
+	if store == nil {
+		return nil, gateway.ErrNoPolicy
+	}
+	return store.Current()
+}
+
+// revision names the policy in force; empty: none is.
+func (s *standing) revision() string {
+	current, err := s.Current()
+	if err != nil {
+		return ""
+	}
+	return current.Revision()
+}
+
+func profiles(p config.Profiles) map[gateway.Route]string {
+	return map[gateway.Route]string{
+		gateway.RouteSolve: p.Solve, gateway.RouteRun: p.Run, gateway.RouteTools: p.Tools, gateway.RouteCLI: p.CLI,
+	}
+}
+
+func gatewayLimits(l config.Limits, concurrency int) gateway.Limits {
+	return gateway.Limits{
+		CodeBytes: int(l.CodeBytes), Concurrency: concurrency, Queue: l.Queue, QueueWait: l.QueueWait,
+		ToolWall: l.ToolWall, WallCeiling: l.WallCeiling, ParseWall: l.ParseWall, MaxTreeBytes: uint64(l.TreeBytes),
+		Default: executor.Limits{
+			Wall: l.Wall, CPU: l.CPU, MemoryBytes: uint64(l.Memory), StdoutBytes: uint64(l.StdoutBytes), StderrBytes: uint64(l.StderrBytes),
+			OutputCeilingBytes: uint64(l.OutputCeiling), ScratchBytes: uint64(l.ScratchBytes), ArtifactBytes: uint64(l.PlotlyBytes),
+			Threads: uint32(l.Threads),
+		},
+	}
+}
+
+// concurrency is how many programs run at once: what the configuration asks
+// for, as far as memory suffices.
+func (h *house) concurrency() int {
+	want := h.cfg.Limits.Concurrency
+	if want == 0 {
+		want = runtime.GOMAXPROCS(0)
+	}
+	pool := gatewayMemory
+	for _, p := range h.cfg.Plugins {
+		pool += config.Size(p.Instances) * pluginMemory
+	}
+	usable := usableMemory(os.DirFS("/"))
+	fits := fitConcurrency(want, h.cfg.Limits.Memory, pool, usable)
+	if fits < want {
+		h.log.Warn("CONCURRENCY IS LOWERED: concurrency × memory + pool is more than the usable memory",
+			"asked", want, "in_force", fits, "memory", h.cfg.Limits.Memory.String(), "pool", pool.String(), "usable", usable.String())
+	}
+	return fits
+}
+
+// hostConfig is what the plugin host needs to know.
+func (h *house) hostConfig() (pluginhost.Config, error) {
+	out := pluginhost.Config{StateRoot: h.state, Log: h.log, GatewayVersion: version}
+	for name, p := range h.cfg.Plugins {
+		settings, err := pluginConfigJSON(p.Config)
+		if err != nil {
+			return out, fmt.Errorf("plugins.%s.config: %w", name, err)
+		}
+		out.Plugins = append(out.Plugins, pluginhost.Plugin{
+			Name: name, Command: p.Command, Args: p.Args, SHA256: p.SHA256, Trust: p.Trust, Env: p.Env, ConfigJSON: settings,
+			Tools: p.Tools, Instances: p.Instances, StartTimeout: p.StartTimeout, DrainTimeout: p.DrainTimeout,
+		})
+	}
+	slices.SortFunc(out.Plugins, func(a, b pluginhost.Plugin) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func (h *house) loadPolicy(ctx context.Context) error {
+	store, err := policy.Load(ctx, policy.Config{
+		FS: h.policyFS(), Languages: h.languages(), Parse: h.parse, Workers: runtime.GOMAXPROCS(0),
+		Deadline: h.cfg.Policy.Deadline, MaxDocumentBytes: int(h.cfg.Limits.TreeBytes), Log: h.log,
+	})
+	if err != nil {
+		return fmt.Errorf("load the policy from %s: %w", h.policyName(), err)
+	}
+	h.policies.store.Store(store)
+	return nil
+}
+
+func (h *house) policyName() string {
+	if h.cfg.Policy.Dir == "" {
+		return "this binary"
+	}
+	return h.cfg.Policy.Dir
+}
+
+func (h *house) policyFS() fs.FS {
+	if h.cfg.Policy.Dir == "" {
+		return policies.FS()
+	}
+	return os.DirFS(h.cfg.Policy.Dir)
+}
+
+// languages lists what the plugins that are up have described, each once.
+func (h *house) languages() (list []executor.Language) {
+	seen := map[string]bool{}
+	for _, t := range h.host.Targets() {
+		if l := t.Language(); l.ID != "" && !seen[l.ID] {
+			seen[l.ID] = true
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// parse has a plugin parse a program of the policy's corpus, which is refused
+// afterwards whatever it is.
+func (h *house) parse(ctx context.Context, language string, code []byte, sections []string) (executor.Tree, *executor.Result, error) {
+	target, err := h.host.Find(language)
+	if err != nil {
+		return executor.Tree{}, nil, err
+	}
+	sub, err := target.Submit(ctx, executor.Source{
+		ID: newRequestID(), Language: language, Tool: target.Tool().Name, Code: code, Sections: sections,
+		MaxTreeBytes: uint64(h.cfg.Limits.TreeBytes),
+		ParseLimits:  executor.Limits{Wall: h.cfg.Limits.ParseWall, MemoryBytes: uint64(h.cfg.Limits.Memory)},
+	})
+	if err != nil {
+		return executor.Tree{}, nil, err
+	}
+	defer sub.Close()
+	if ended := sub.Ended(); ended != nil {
+		return executor.Tree{}, ended, nil
+	}
+	tree := sub.Tree()
+	sub.Deny("", []string{"corpus"})
+	return tree, nil, nil
+}
+
+// ready says whether a policy is in force and every plugin is healthy.
+func (h *house) ready() bool {
+	_, err := h.policies.Current()
+	return err == nil && h.host.Ready()
+}
+
+// close ends the plugins, writes the journal out, and leaves nothing behind.
+// ctx bounds the wait for running programs.
+func (h *house) close(ctx context.Context) error {
+	var faults []error
+	if err := h.host.Close(ctx); err != nil {
+		faults = append(faults, fmt.Errorf("stop the plugins: %w", err))
+	}
+	if err := h.journal.Close(); err != nil {
+		faults = append(faults, err)
+	}
+	if err := os.RemoveAll(h.state); err != nil {
+		faults = append(faults, fmt.Errorf("remove the private folder: %w", err))
+	}
+	return errors.Join(faults...)
+}
+
+func newRequestID() string { return strings.ToLower(rand.Text()) }
+
+func pluginConfigJSON(settings map[string]any) ([]byte, error) {
+	if settings == nil {
+		settings = map[string]any{}
+	}
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return nil, fmt.Errorf("write the plugin's settings: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/sluice-gateway/sluice/internal/config"
+)
+
+// newLogger writes to w as the configuration asks: text on a terminal, JSON
+// else, unless a format is named.
+func newLogger(c config.Log, w io.Writer) *slog.Logger {
+	var level slog.Level
+	must(level.UnmarshalText([]byte(c.Level))) // the configuration was checked
+	options := &slog.HandlerOptions{Level: level}
+	if c.Format == "text" || (c.Format == "auto" && isTerminal(w)) {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// colored says whether w may be sent colours (see no-color.org).
+func (a *app) colored(w io.Writer) bool {
+	return isTerminal(w) && a.getenv("NO_COLOR") == "" && a.getenv("TERM") != "dumb"
+}

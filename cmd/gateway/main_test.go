@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sluice-gateway/sluice/internal/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	if code, is := sandbox.Shim(os.Args); is {
+		os.Exit(code)
+	}
+	testscript.Main(m, map[string]func(){
+		"gateway": main,
+		"http":    func() { os.Exit(httpCommand(os.Args[1:], os.Stdout, os.Stderr)) },
+	})
+}
+
+// testToken is the token of every gateway that a test starts.
+const testToken = "t0ken-of-the-tests"
+
+// repository is the root of the checkout, with what `make build` makes in it.
+func repository(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, built := range []string{"bin/plugins/python-exec", "bin/plugins/calc", ".venv/bin/python"} {
+		if _, err := os.Stat(filepath.Join(root, built)); err != nil {
+			t.Fatalf("%s is not built: run make build first", built)
+		}
+	}
+	return root
+}
+
+func TestScripts(t *testing.T) {
+	root := repository(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("ROOT", root)
+			env.Setenv("SLUICE_CONFIG", filepath.Join(root, "config.yaml"))
+			env.Setenv("TOKEN", testToken)
+			env.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"freeport":  freePort,
+			"waitready": waitReady,
+			"status":    exitStatus,
+		},
+	})
+}
+
+// freePort sets PORT, LISTEN and URL to a port that nobody listens on.
+func freePort(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	address := l.Addr().String()
+	ts.Check(l.Close())
+	ts.Setenv("LISTEN", address)
+	ts.Setenv("URL", "http://"+address)
+}
+
+// waitReady waits until URL's /readyz answers 200.
+func waitReady(ts *testscript.TestScript, _ bool, _ []string) {
+	if err := untilReady(ts.Getenv("URL")); err != nil {
+		ts.Fatalf("%v", err)
+	}
+}
+
+// startLimit bounds every wait for a gateway in these tests: plugins import
+// whole libraries, on machines that do other things too.
+const startLimit = 3 * time.Minute
+
+func untilReady(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+	defer cancel()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/readyz", http.NoBody)
+		if err != nil {
+			return err
+		}
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			_ = answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s did not become ready", url)
+		case <-time.After(30 * time.Millisecond):
+		}
+	}
+}
+
+// exitStatus runs a command and wants its very exit status: status 2 gateway ….
+func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N command …")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d\nstdout: %s\nstderr: %s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// httpCommand is the scripts' client: http [-t TOKEN] [-H 'name: value'] [-d
+// BODY | -n BYTES] [-timeout D] METHOD URL. It prints the status line, the
+// header in canonical order, and the body; its exit status is 0 for every
+// answer.
+func httpCommand(args []string, stdout, stderr *os.File) int {
+	call, err := parseCall(args)
+	if err != nil {
+		fmt.Fprintln(stderr, "http:", err)
+		return 2
+	}
+	if err := call.do(stdout); err != nil {
+		fmt.Fprintln(stderr, "http:", err)
+		return 1
+	}
+	return 0
+}
+
+type call struct {
+	method, url string
+	header      http.Header
+	body        []byte
+	timeout     time.Duration
+}
+
+func parseCall(args []string) (*call, error) {
+	c := &call{header: http.Header{}, timeout: time.Minute}
+	for len(args) > 2 {
+		value := args[1]
+		switch args[0] {
+		case "-t":
+			c.header.Set("Authorization", "Bearer "+value)
+		case "-H":
+			name, text, _ := strings.Cut(value, ":")
+			c.header.Add(name, strings.TrimSpace(text))
+		case "-d":
+			c.body = []byte(value)
+		case "-n":
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return nil, err
+			}
+			c.body = []byte(`{"code":"` + strings.Repeat("#", n) + `"}`)
+		case "-timeout":
+			d, err := time.ParseDuration(value)
+			if err != nil {
+				return nil, err
+			}
+			c.timeout = d
+		default:
+			return nil, fmt.Errorf("unknown flag %q", args[0])
+		}
+		args = args[2:]
+	}
+	if len(args) != 2 {
+		return nil, fmt.Errorf("usage: http [flags] METHOD URL")
+	}
+	c.method, c.url = args[0], args[1]
+	return c, nil
+}
+
+func (c *call) do(w *os.File) error {
+	ctx, cancel := context.WithTimeout(context.Background(), c.timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, c.method, c.url, bytes.NewReader(c.body))
+	if err != nil {
+		return err
+	}
+	request.Header = c.header
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	fmt.Fprintln(w, answer.Status)
+	if err := answer.Header.Write(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(answer.Body); err != nil {
+		return err
+	}
+	_, err = body.WriteTo(w)
+	return err
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-gateway/sluice/internal/audit"
+	"github.com/sluice-gateway/sluice/internal/config"
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// program is what run and check are given: one text and how to treat it.
+type program struct {
+	settings
+	tool    string
+	profile string
+	name    string // as shown in front of a line number
+	code    []byte
+}
+
+func (p *program) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.tool, "tool", "python", "`NAME` of the tool or language that takes the program")
+	p.settings.addTo(cmd, "policy.dir", "limits.wall", "log.level")
+}
+
+// read takes the program from a file, or from standard input for "-".
+func (p *program) read(a *app, from string, limit int) error {
+	source, name := a.stdin, "<stdin>"
+	if from != "-" {
+		file, err := os.Open(from)
+		if err != nil {
+			return misused(fmt.Errorf("read the program: %w", err))
+		}
+		defer file.Close() //nolint:errcheck // it was only read
+		source, name = file, from
+	}
+	code, err := io.ReadAll(io.LimitReader(source, int64(limit)+1))
+	if err != nil {
+		return failed(fmt.Errorf("read the program: %w", err))
+	}
+	if len(code) > limit {
+		return misused(fmt.Errorf("read the program: it is larger than limits.code_bytes (%s)", gateway.Bytes(uint64(limit))))
+	}
+	p.name, p.code = name, code
+	return nil
+}
+
+func (p *program) request() gateway.Request {
+	return gateway.Request{
+		ID: newRequestID(), Route: gateway.RouteCLI, Caller: gateway.Caller{Name: "cli", Scopes: []string{"*"}},
+		Tool: p.tool, Profile: p.profile, Code: p.code,
+	}
+}
+
+// open reads the configuration and the program, and starts what the program
+// needs. The caller closes the house.
+func (p *program) open(a *app, cmd *cobra.Command, from string) (*house, error) {
+	loaded, err := p.load(a)
+	if err != nil {
+		return nil, err
+	}
+	quiet(loaded)
+	onlyPluginOf(loaded, p.tool)
+	if err := p.read(a, from, int(loaded.Limits.CodeBytes)); err != nil {
+		return nil, err
+	}
+	h, err := assemble(loaded, newLogger(loaded.Log, a.stderr), a.stdout)
+	if err != nil {
+		return nil, err
+	}
+	stop := a.progress("starting the plugin and the policy …")
+	err = h.startAll(cmd.Context())
+	stop()
+	if err != nil {
+		h.end()
+		return nil, failed(err)
+	}
+	return h, nil
+}
+
+// endLimit bounds the end of run and check: the program is over by then.
+const endLimit = 5 * time.Second
+
+// end is close for a house that served one program.
+func (h *house) end() {
+	ctx, stop := context.WithTimeout(context.Background(), endLimit)
+	defer stop()
+	if err := h.close(ctx); err != nil {
+		h.log.Error("end", "error", err)
+	}
+}
+
+// quiet makes a configuration that is meant for serving fit for one program:
+// standard output belongs to the program, and the log tells what went wrong
+// unless more was asked for.
+func quiet(c *config.Loaded) {
+	if c.Origin("log.level").Place == "" || c.Log.Level == config.Defaults().Log.Level {
+		c.Log.Level = "error"
+	}
+	if c.Audit.File == "" {
+		c.Audit.File = audit.Off
+	}
+	c.Policy.Reload = false
+}
+
+// onlyPluginOf leaves the one plugin that has the tool, if the configuration
+// says which that is.
+func onlyPluginOf(c *config.Loaded, tool string) {
+	for name, p := range c.Plugins {
+		if name == tool || slices.Contains(p.Tools, tool) {
+			c.Plugins = map[string]*config.Plugin{name: p}
+			return
+		}
+	}
+}
+
+// progress shows a line on a terminal while something takes its time; the
+// function that it returns takes the line away.
+func (a *app) progress(text string) (stop func()) {
+	if !isTerminal(a.stderr) {
+		return func() {}
+	}
+	fmt.Fprint(a.stderr, text)
+	return func() { fmt.Fprint(a.stderr, "\r\x1b[K") }
+}
+
+// pipelineError says in the command line's words why there was no answer.
+func pipelineError(err error, tool string) error {
+	var invalid *gateway.InvalidError
+	switch {
+	case errors.Is(err, gateway.ErrUnknownTool):
+		return misused(fmt.Errorf("there is no tool or language %q", tool))
+	case errors.Is(err, gateway.ErrUnknownProfile), errors.As(err, &invalid):
+		return misused(err)
+	}
+	return failed(err)
+}

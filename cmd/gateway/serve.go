@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-gateway/sluice/internal/audit"
+	"github.com/sluice-gateway/sluice/internal/auth"
+	"github.com/sluice-gateway/sluice/internal/config"
+	"github.com/sluice-gateway/sluice/internal/front/rest"
+)
+
+func (a *app) serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Serve the HTTP API", Args: cobra.NoArgs,
+		Long: `Serves the HTTP API until SIGINT or SIGTERM.
+
+A token is needed: SOLVER_TOKEN, or a file (mode 0600) named by
+SOLVER_TOKEN_FILE or auth.token_file. /healthz answers from the start; /readyz
+says 503 until a policy is in force and every plugin is healthy.
+
+A signal stops it: /readyz says 503, running requests are finished (for
+'drain' at most), then it exits with status 0. A second signal stops at once.`,
+		Example: "  SOLVER_TOKEN_FILE=.token gateway serve --config config.yaml",
+	}
+	s := &settings{}
+	s.addTo(cmd, "listen", "policy.dir", "log.level", "log.format", "limits.concurrency")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		loaded, err := s.load(a)
+		if err != nil {
+			return err
+		}
+		return a.serve(cmd.Context(), loaded)
+	}
+	return cmd
+}
+
+func (a *app) serve(ctx context.Context, cfg *config.Loaded) error {
+	authenticator, err := a.authenticator(cfg)
+	if err != nil {
+		return misused(err)
+	}
+	log := newLogger(cfg.Log, a.stderr)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
+	if err != nil {
+		return failed(fmt.Errorf("listen: %w", err))
+	}
+	defer listener.Close() //nolint:errcheck // the server has closed it
+	h, err := assemble(cfg, log, a.stdout)
+	if err != nil {
+		return err
+	}
+	tellStart(log, cfg, listener.Addr())
+	door := newDoor(rest.New(rest.Config{
+		Gateway: h.gateway, Auth: authenticator, Version: version, Log: log, Ready: h.ready,
+		Limits: rest.Limits{BodyBytes: int64(cfg.Limits.BodyBytes), CodeBytes: int(cfg.Limits.CodeBytes)},
+	}))
+	server := rest.ServerFor(door, rest.ServerConfig{
+		WallCeiling: cfg.Limits.WallCeiling, QueueWait: cfg.Limits.QueueWait, ParseWall: cfg.Limits.ParseWall, Log: log,
+	})
+	return a.live(ctx, h, door, server, listener)
+}
+
+// authenticator knows the one token that there is.
+func (a *app) authenticator(cfg *config.Loaded) (*auth.Authenticator, error) {
+	token, err := auth.LoadToken(a.getenv, cfg.Auth.TokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("serve does not start without a token: %w", err)
+	}
+	authenticator, err := auth.New([]auth.Token{{Name: "default", Token: token, Scopes: []string{"*"}}})
+	if err != nil {
+		return nil, fmt.Errorf("serve does not start without a token: %w", err)
+	}
+	return authenticator, nil
+}
+
+// live serves until a signal, a fault of the server, or a start that cannot
+// succeed, and then takes everything down.
+func (a *app) live(ctx context.Context, h *house, door *door, server *http.Server, listener net.Listener) error {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	served, started := make(chan error, 1), make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	go func() { started <- h.keepStarting(ctx) }()
+
+	var why error
+	select {
+	case s := <-signals:
+		h.log.Info("stopping", "signal", s.String(), "drain", h.cfg.Drain.String())
+	case <-ctx.Done():
+		h.log.Info("stopping", "reason", "context ended")
+	case err := <-served:
+		why = fmt.Errorf("serve: %w", err)
+	case err := <-started:
+		why = err
+	}
+	return a.takeDown(h, door, server, signals, cancel, why)
+}
+
+// takeDown drains and stops. A second signal cuts the drain short.
+func (a *app) takeDown(h *house, door *door, server *http.Server, signals <-chan os.Signal, cancel func(), why error) error {
+	drain := h.cfg.Drain
+	if why != nil {
+		drain = 0
+	}
+	ctx, stop := context.WithTimeout(context.Background(), drain)
+	defer stop()
+	hurried := make(chan struct{})
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-signals:
+			close(hurried)
+			stop()
+		case <-over:
+		}
+	}()
+	door.shut(ctx)
+	if err := server.Shutdown(ctx); err != nil {
+		h.log.Warn("running requests are cut", "inside", door.inside.Load())
+		_ = server.Close() // what was open is cut, whatever that says
+	}
+	cancel()
+	err := h.close(ctx)
+	select {
+	case <-hurried:
+		return failed(errors.New("stopped at once by a second signal"))
+	default:
+	}
+	if why != nil || err != nil {
+		return failed(errors.Join(why, err))
+	}
+	h.log.Info("stopped")
+	return nil
+}
+
+// tellStart says at start what an operator should not have to look up.
+func tellStart(log *slog.Logger, cfg *config.Loaded, at net.Addr) {
+	log.Info("listening", "address", at.String(), "version", version, "build", build, "config", orDefaults(cfg.File))
+	for _, w := range cfg.Warnings {
+		log.Warn("configuration: " + w)
+	}
+	if cfg.Audit.File == audit.Off {
+		log.Warn("the decision journal is off (audit.file: off)")
+	}
+	if cfg.Audit.RecordSource {
+		log.Warn("the journal records the text of programs (audit.record_source)")
+	}
+	if cfg.Admin.Listen != "" && cfg.Origin("admin.listen").Place != "" {
+		log.Info("admin.listen is not built yet: nothing listens there", "address", cfg.Admin.Listen)
+	}
+	var left []string
+	for _, p := range config.Properties() {
+		if !slices.Contains(cfg.Sandbox.Require, p.Name) {
+			left = append(left, p.Name)
+		}
+	}
+	if len(left) > 0 {
+		log.Warn("properties of the sandbox that are not required", "left_out", left, "required", cfg.Sandbox.Require)
+	}
+}
+
+// drainPoll is how often a shut door looks whether the last one has left.
+const drainPoll = 20 * time.Millisecond

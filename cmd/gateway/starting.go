@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// startPoll is how often a start that waits for a plugin looks again.
+const startPoll = 100 * time.Millisecond
+
+// keepStarting starts the plugins and puts the policy in force, and goes on
+// until all languages are known: a plugin that comes up late brings its own.
+// An error means that waiting will not help: every plugin is up, and the policy
+// is not to be had.
+func (h *house) keepStarting(ctx context.Context) error {
+	if err := h.host.Start(ctx); err != nil {
+		h.log.Error("a plugin did not start; it is tried again", "error", err)
+	}
+	known := 0
+	tick := time.NewTicker(startPoll)
+	defer tick.Stop()
+	for {
+		ready, languages := h.host.Ready(), len(h.languages())
+		if languages > known {
+			known = languages
+			if err := h.loadPolicy(ctx); err != nil && ready && ctx.Err() == nil {
+				return err
+			}
+		}
+		if ready && h.ready() {
+			h.log.Info("ready", "policy", h.policies.revision(), "plugins", len(h.cfg.Plugins))
+			return h.keepReloading(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// startAll is keepStarting for one program: whatever is missing is an error.
+func (h *house) startAll(ctx context.Context) error {
+	if err := h.host.Start(ctx); err != nil {
+		return fmt.Errorf("start the plugins: %w", err)
+	}
+	if !h.host.Ready() {
+		return errors.New("the plugin did not start: see the log above (--log-level info tells more)")
+	}
+	return h.loadPolicy(ctx)
+}
+
+// keepReloading puts a changed policy in force until ctx ends.
+func (h *house) keepReloading(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
