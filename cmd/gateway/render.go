@@ -80,24 +80,27 @@ func (p *painter) violation(name string, lines [][]byte, v gateway.Violation) {
 	}
 }
 
-// maxShown bounds a source line on the screen, in characters.
-const maxShown = 200
+// maxShown bounds what is shown of a source line, in characters; ahead is what
+// then stands in front of the place.
+const (
+	maxShown = 200
+	ahead    = 40
+)
 
 // marked is a source line fit for a terminal and the marks to stand under it.
 // Tabs stay, so that the marks stand right; other control characters do not.
 func marked(line string, v gateway.Violation) (text, mark string) {
-	chars := []rune(strings.ToValidUTF8(strings.TrimSuffix(line, "\r"), "\uFFFD"))
-	for i, c := range chars {
-		if c != '\t' && !unicode.IsPrint(c) {
-			chars[i] = '\uFFFD'
-		}
-	}
+	chars := printable(line)
 	begin := min(max(v.Column, 1)-1, len(chars))
 	end := len(chars)
 	if v.EndLine == v.Line && v.EndColumn > v.Column {
 		end = min(v.EndColumn-1, len(chars))
 	}
-	end = min(max(end, begin+1), max(maxShown, begin+1))
+	if len(chars) > maxShown {
+		from := min(max(begin-ahead, 0), len(chars)-maxShown)
+		chars, begin, end = chars[from:from+maxShown], begin-from, end-from
+	}
+	end = max(min(end, len(chars)), begin+1)
 	var under strings.Builder
 	for _, c := range chars[:begin] {
 		if c != '\t' {
@@ -106,8 +109,15 @@ func marked(line string, v gateway.Violation) (text, mark string) {
 		under.WriteRune(c)
 	}
 	under.WriteString(strings.Repeat("^", end-begin))
-	if len(chars) > maxShown {
-		chars = append(chars[:maxShown:maxShown], '…')
-	}
 	return string(chars), under.String()
+}
+
+func printable(line string) []rune {
+	chars := []rune(strings.ToValidUTF8(strings.TrimSuffix(line, "\r"), "\uFFFD"))
+	for i, c := range chars {
+		if c != '\t' && !unicode.IsPrint(c) {
+			chars[i] = '\uFFFD'
+		}
+	}
+	return chars
 }

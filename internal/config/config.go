@@ -159,5 +159,5 @@ const (
 
 // defaultPlugin is what a plugin is made of before anything is said of it.
 func defaultPlugin() *Plugin {
-	return &Plugin{Trust: TrustPinned, Instances: 1, StartTimeout: time.Minute, DrainTimeout: 10 * time.Second}
+	return &Plugin{Trust: TrustPinned, Instances: 1, StartTimeout: time.Minute, DrainTimeout: 10 * time.Second, Config: map[string]any{}}
 }

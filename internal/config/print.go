@@ -38,6 +38,9 @@ func plainOf(v reflect.Value) any {
 	case time.Duration, Size:
 		return formatValue(v)
 	case map[string]any:
+		if value == nil {
+			return map[string]any{}
+		}
 		return value
 	case []string:
 		return append([]string{}, value...)
