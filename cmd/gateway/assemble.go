@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -29,7 +30,6 @@ import (
 type house struct {
 	cfg      *config.Loaded
 	log      *slog.Logger
-	state    string // root of the plugins' private folders
 	host     *pluginhost.Host
 	policies standing
 	journal  *audit.Journal
@@ -38,16 +38,13 @@ type house struct {
 
 // assemble is the one place where rooms meet. Nothing runs yet; start does
 // that, and close ends it.
-func assemble(cfg *config.Loaded, log *slog.Logger, stdout io.Writer) (*house, error) {
+func assemble(cfg *config.Loaded, getenv func(string) string, log *slog.Logger, stdout io.Writer) (*house, error) {
 	h := &house{cfg: cfg, log: log}
 	var err error
 	if h.journal, err = audit.Open(audit.Config{File: cfg.Audit.File, Stdout: stdout, Log: log}); err != nil {
 		return nil, misused(fmt.Errorf("audit.file: %w", err))
 	}
-	if h.state, err = os.MkdirTemp("", "sluice-"); err != nil {
-		return nil, failed(fmt.Errorf("make a private folder: %w", err))
-	}
-	hosting, err := h.hostConfig()
+	hosting, err := h.hostConfig(getenv)
 	if err != nil {
 		return nil, misused(err)
 	}
@@ -123,20 +120,40 @@ func (h *house) concurrency() int {
 }
 
 // hostConfig is what the plugin host needs to know.
-func (h *house) hostConfig() (pluginhost.Config, error) {
-	out := pluginhost.Config{StateRoot: h.state, Log: h.log, GatewayVersion: version}
+func (h *house) hostConfig(getenv func(string) string) (pluginhost.Config, error) {
+	out := pluginhost.Config{
+		StateRoot: h.stateRoot(), GatewayVersion: version, LogLevel: h.cfg.Log.Level, Log: h.log,
+		LookupEnv: func(name string) (string, bool) { value := getenv(name); return value, value != "" },
+	}
 	for name, p := range h.cfg.Plugins {
-		settings, err := pluginConfigJSON(p.Config)
+		settings, err := json.Marshal(p.Config)
 		if err != nil {
 			return out, fmt.Errorf("plugins.%s.config: %w", name, err)
 		}
 		out.Plugins = append(out.Plugins, pluginhost.Plugin{
 			Name: name, Command: p.Command, Args: p.Args, SHA256: p.SHA256, Trust: p.Trust, Env: p.Env, ConfigJSON: settings,
-			Tools: p.Tools, Instances: p.Instances, StartTimeout: p.StartTimeout, DrainTimeout: p.DrainTimeout,
+			Tools: p.Tools, OpenFiles: uint64(p.Limits.OpenFiles), Instances: p.Instances,
+			StartTimeout: p.StartTimeout, DrainTimeout: p.DrainTimeout,
 		})
 	}
 	slices.SortFunc(out.Plugins, func(a, b pluginhost.Plugin) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// longestState is what a socket's path leaves for the state folder.
+const longestState = 50
+
+// stateRoot is where sockets lie. A folder for temporary files that lies too
+// deep for that is passed over.
+func (h *house) stateRoot() string {
+	if h.cfg.State != "" {
+		return h.cfg.State
+	}
+	name := fmt.Sprintf("sluice-%d", os.Getuid())
+	if root := filepath.Join(os.TempDir(), name); filepath.IsAbs(root) && len(root) <= longestState {
+		return root
+	}
+	return filepath.Join("/tmp", name)
 }
 
 func (h *house) loadPolicy(ctx context.Context) error {
@@ -217,21 +234,7 @@ func (h *house) close(ctx context.Context) error {
 	if err := h.journal.Close(); err != nil {
 		faults = append(faults, err)
 	}
-	if err := os.RemoveAll(h.state); err != nil {
-		faults = append(faults, fmt.Errorf("remove the private folder: %w", err))
-	}
 	return errors.Join(faults...)
 }
 
 func newRequestID() string { return strings.ToLower(rand.Text()) }
-
-func pluginConfigJSON(settings map[string]any) ([]byte, error) {
-	if settings == nil {
-		settings = map[string]any{}
-	}
-	text, err := json.Marshal(settings)
-	if err != nil {
-		return nil, fmt.Errorf("write the plugin's settings: %w", err)
-	}
-	return text, nil
-}

@@ -71,7 +71,7 @@ func (p *program) open(a *app, cmd *cobra.Command, from string) (*house, error) 
 	if err := p.read(a, from, int(loaded.Limits.CodeBytes)); err != nil {
 		return nil, err
 	}
-	h, err := assemble(loaded, newLogger(loaded.Log, a.stderr), a.stdout)
+	h, err := assemble(loaded, a.getenv, newLogger(loaded.Log, a.stderr), a.stdout)
 	if err != nil {
 		return nil, err
 	}

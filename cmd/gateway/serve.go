@@ -57,7 +57,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded) error {
 		return failed(fmt.Errorf("listen: %w", err))
 	}
 	defer listener.Close() //nolint:errcheck // the server has closed it
-	h, err := assemble(cfg, log, a.stdout)
+	h, err := assemble(cfg, a.getenv, log, a.stdout)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
 // startPoll is how often a start that waits for a plugin looks again.
@@ -17,6 +19,9 @@ const startPoll = 100 * time.Millisecond
 func (h *house) keepStarting(ctx context.Context) error {
 	if err := h.host.Start(ctx); err != nil {
 		h.log.Error("a plugin did not start; it is tried again", "error", err)
+	}
+	if err := h.wallsStand(); err != nil {
+		return err
 	}
 	known := 0
 	tick := time.NewTicker(startPoll)
@@ -46,6 +51,9 @@ func (h *house) startAll(ctx context.Context) error {
 	if err := h.host.Start(ctx); err != nil {
 		return fmt.Errorf("start the plugins: %w", err)
 	}
+	if err := h.wallsStand(); err != nil {
+		return err
+	}
 	if !h.host.Ready() {
 		return errors.New("the plugin did not start: see the log above (--log-level info tells more)")
 	}
@@ -55,5 +63,28 @@ func (h *house) startAll(ctx context.Context) error {
 // keepReloading puts a changed policy in force until ctx ends.
 func (h *house) keepReloading(ctx context.Context) error {
 	<-ctx.Done()
+	return nil
+}
+
+// wallsStand tells which walls stand around each plugin, and wants those of
+// sandbox.require.
+func (h *house) wallsStand() error {
+	for _, s := range h.host.Status() {
+		if len(s.Walls) == 0 {
+			continue
+		}
+		stand, missing := []string{}, []string{}
+		for _, w := range s.Walls {
+			if w.InForce {
+				stand = append(stand, w.Name)
+			} else {
+				missing = append(missing, w.Name+": "+w.Why)
+			}
+		}
+		h.log.Info("walls around the plugin", "plugin", s.Name, "stand", stand, "missing", missing)
+		if err := sandbox.Require(s.Walls, h.cfg.Sandbox.Require...); err != nil {
+			return fmt.Errorf("plugin %q: sandbox.require: %w", s.Name, err)
+		}
+	}
 	return nil
 }

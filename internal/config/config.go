@@ -8,6 +8,7 @@ import "time"
 type Config struct {
 	Listen  string             `key:"listen" help:"address of the public listener"`
 	Drain   time.Duration      `key:"drain" help:"how long a stop waits for running requests before it cuts them"`
+	State   string             `key:"state_dir" is:"path" help:"private folder for the plugins' sockets and files, at most 50 bytes; empty = sluice-UID in the folder for temporary files"`
 	Admin   Admin              `key:"admin"`
 	Log     Log                `key:"log"`
 	Auth    Auth               `key:"auth"`
@@ -91,11 +92,17 @@ type Plugin struct {
 	SHA256       string         `key:"sha256" help:"hex digest that the program must have; needed by trust: pinned"`
 	Trust        string         `key:"trust" help:"pinned (sha256 must match) or built (made by this tree's make build)"`
 	Env          []string       `key:"env" help:"names of the gateway's environment variables that it may see"`
+	Limits       PluginLimits   `key:"limits"`
 	Tools        []string       `key:"tools" help:"tools to offer; empty = all that it describes"`
 	Instances    int            `key:"instances" help:"processes"`
 	StartTimeout time.Duration  `key:"start_timeout" help:"time from start to healthy"`
 	DrainTimeout time.Duration  `key:"drain_timeout" help:"time for its running programs when it is stopped"`
 	Config       map[string]any `key:"config" help:"settings handed to the plugin as they are; a text that begins with a dot and holds a slash is a path"`
+}
+
+// PluginLimits bound a plugin's own process, not the programs that it runs.
+type PluginLimits struct {
+	OpenFiles int `key:"open_files" help:"descriptors of the plugin's process"`
 }
 
 // Sandbox says which walls must stand.
@@ -159,5 +166,8 @@ const (
 
 // defaultPlugin is what a plugin is made of before anything is said of it.
 func defaultPlugin() *Plugin {
-	return &Plugin{Trust: TrustPinned, Instances: 1, StartTimeout: time.Minute, DrainTimeout: 10 * time.Second, Config: map[string]any{}}
+	return &Plugin{
+		Trust: TrustPinned, Limits: PluginLimits{OpenFiles: 4096}, Instances: 1,
+		StartTimeout: time.Minute, DrainTimeout: 10 * time.Second, Config: map[string]any{},
+	}
 }

@@ -258,7 +258,7 @@ func TestStrictYAML(t *testing.T) {
 		"value for a list": {"sandbox: {require: rlimits}\n", "sandbox.require: takes a list, a value stands there"},
 		"list for a value": {"listen: [1]\n", "listen: takes a string, a list stands there"},
 		"number beyond":    {"limits: {queue: 99999999999}\n", "is no whole number"},
-		"token to plugin":  {"plugins: {calc: {env: [SOLVER_TOKEN]}}\n", "SOLVER_TOKEN must not reach a plugin"},
+		"token to plugin":  {"plugins: {calc: {env: [SOLVER_TOKEN]}}\n", `"SOLVER_TOKEN" must not reach a plugin`},
 		"no plugin":        {"plugins: {}\n", "plugins: names no plugin"},
 		"code over body":   {"limits: {code_bytes: 1MiB}\n", "such code could never arrive"},
 	} {

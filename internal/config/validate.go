@@ -50,6 +50,10 @@ func (l *Loaded) validate() Faults {
 	if l.Auth.Tokens != "" {
 		c.fault("auth.tokens", "leave it empty and give one token by SOLVER_TOKEN or auth.token_file", "named tokens are not built yet")
 	}
+	const longestState = 50 // what a socket's path leaves for it
+	if len(l.State) > longestState {
+		c.fault("state_dir", "", "%q is longer than %d bytes, and sockets lie in it", l.State, longestState)
+	}
 	c.limits()
 	c.policy()
 	for _, name := range sortedNames(l.Plugins) {
@@ -94,18 +98,13 @@ func (c *checker) oneOf(path, value string, known ...string) {
 
 func (c *checker) limits() {
 	l := c.l.Limits
-	positive := map[string]bool{
+	c.positive("limits", map[string]bool{
 		"body_bytes": l.BodyBytes > 0, "code_bytes": l.CodeBytes > 0, "tree_bytes": l.TreeBytes > 0,
 		"wall": l.Wall > 0, "tool_wall": l.ToolWall > 0, "wall_ceiling": l.WallCeiling > 0, "parse_wall": l.ParseWall > 0,
 		"memory": l.Memory > 0, "stdout_bytes": l.StdoutBytes > 0, "stderr_bytes": l.StderrBytes > 0,
 		"output_ceiling_bytes": l.OutputCeiling > 0, "plotly_bytes": l.PlotlyBytes > 0,
 		"scratch_bytes": l.ScratchBytes > 0, "threads": l.Threads > 0,
-	}
-	for _, name := range sortedNames(positive) {
-		if !positive[name] {
-			c.fault("limits."+name, "", "must be more than 0")
-		}
-	}
+	})
 	if l.CodeBytes > l.BodyBytes {
 		c.fault("limits.code_bytes", "", "%s is more than limits.body_bytes (%s): such code could never arrive", l.CodeBytes, l.BodyBytes)
 	}
@@ -144,19 +143,35 @@ func (c *checker) plugin(name string, p *Plugin) {
 	switch {
 	case p.SHA256 == "" && p.Trust == TrustPinned:
 		c.fault(at+".sha256", "write the program's digest (sha256sum), or trust: built for what this tree built", "is empty, and trust is pinned")
+	case p.SHA256 != "" && p.Trust == TrustBuilt:
+		c.fault(at+".sha256", "write trust: pinned", "has no meaning with trust: built")
 	case p.SHA256 != "" && (err != nil || len(digest) != 32):
 		c.fault(at+".sha256", "", "%q is no SHA-256 in hex", p.SHA256)
 	}
 	for _, variable := range p.Env {
-		if strings.HasPrefix(strings.ToUpper(variable), "SOLVER_TOKEN") {
-			c.fault(at+".env", "", "%s must not reach a plugin", variable)
+		if reserved(variable) {
+			c.fault(at+".env", "", "%q must not reach a plugin", variable)
 		}
 	}
-	if p.Instances < 1 {
-		c.fault(at+".instances", "", "must be 1 or more")
-	}
-	if p.StartTimeout == 0 {
-		c.fault(at+".start_timeout", "", "must be more than 0")
+	c.positive(at, map[string]bool{
+		"instances": p.Instances > 0, "start_timeout": p.StartTimeout > 0, "drain_timeout": p.DrainTimeout > 0,
+		"limits.open_files": p.Limits.OpenFiles >= 64,
+	})
+}
+
+// reserved are the names of the gateway's own secrets and of what it tells its
+// plugins.
+func reserved(variable string) bool {
+	upper := strings.ToUpper(variable)
+	return upper == "" || strings.ContainsAny(upper, "=\x00") || slices.ContainsFunc([]string{"SOLVER_TOKEN", "GATEWAY_", "PLUGIN_"},
+		func(prefix string) bool { return strings.HasPrefix(upper, prefix) })
+}
+
+func (c *checker) positive(at string, fine map[string]bool) {
+	for _, name := range sortedNames(fine) {
+		if !fine[name] {
+			c.fault(at+"."+name, "", "is too small")
+		}
 	}
 }
 
