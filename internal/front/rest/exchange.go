@@ -3,10 +3,12 @@ package rest
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	json "github.com/go-json-experiment/json"
@@ -35,18 +37,27 @@ type exchange struct {
 // Unwrap lets http.ResponseController reach the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// WriteHeader implements http.ResponseWriter. A connection whose request body
-// was not read is closed after the answer: else net/http reads on, to use the
-// connection again.
+// WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(status int) {
 	if x.status != 0 {
 		return
 	}
 	x.status = status
 	if !x.consumed && x.r.Body != http.NoBody {
-		x.Header().Set("Connection", "close")
+		x.abandonBody()
 	}
 	x.ResponseWriter.WriteHeader(status)
+}
+
+// abandonBody keeps net/http from reading a body that we did not: it would
+// take up to 256 KiB of it, to use the connection again. Instead the answer is
+// sent, then the connection is closed.
+func (x *exchange) abandonBody() {
+	// A limit that is passed is net/http's signal to close politely: the
+	// caller can still read the answer while its body is in flight.
+	_, _ = http.MaxBytesReader(x.ResponseWriter, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
+	x.Header().Set("Connection", "close")
+	_ = http.NewResponseController(x.ResponseWriter).SetReadDeadline(time.Unix(1, 0))
 }
 
 func (s *server) begin(w http.ResponseWriter, r *http.Request) *exchange {

@@ -60,7 +60,7 @@ func New(cfg Config) http.Handler {
 	for route, methods := range allow {
 		s.mux.Handle(route, s.handler(wrongMethod(route, methods)))
 	}
-	s.mux.Handle("/", s.handler(route{path: "/", handle: notFound}))
+	s.mux.Handle("/", s.handler(route{path: "none", open: true, handle: notFound}))
 	return s
 }
 
