@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// child is one forked interpreter, made for one submission.
+type child struct {
+	z       *zygote
+	uid     int // 0: the zygote's own
+	pidfd   *os.File
+	control *net.UnixConn
+	stdin   *os.File
+	stdout  *os.File
+	stderr  *os.File
+	release func() // gives the uid back; called once, when the child has ended
+
+	ended chan struct{} // closed when how it ended is known
+	end   exit
+	once  sync.Once
+}
+
+// exit is how a child ended, as its zygote saw it.
+type exit struct {
+	lost   bool // the zygote went first: nobody saw it
+	status syscall.WaitStatus
+	cpu    time.Duration
+	rss    uint64
+}
+
+// warmWithin bounds the time from fork to a warm child.
+const warmWithin = 20 * time.Second
+
+// spawn forks a child of z and waits until it is warm. On failure release has
+// been called or will be.
+func (z *zygote) spawn(uid int, release func()) (*child, error) {
+	c := &child{z: z, uid: uid, release: release, ended: make(chan struct{})}
+	theirs, err := c.open()
+	defer closeAll(theirs)
+	if err != nil {
+		c.closeFiles()
+		release()
+		return nil, err
+	}
+	pidfd, err := z.fork(c, uid, theirs)
+	if err != nil {
+		c.closeFiles()
+		release()
+		return nil, err
+	}
+	c.pidfd = pidfd
+	_ = c.control.SetReadDeadline(time.Now().Add(warmWithin))
+	if k, _, err := readFrame(c.control, frameLimits(0, 0)); err != nil || k != frameWarmed {
+		c.discard()
+		return nil, fmt.Errorf("warm a child: %w", errors.Join(errFrame, err))
+	}
+	_ = c.control.SetReadDeadline(time.Time{})
+	return c, nil
+}
+
+// open makes the child's four channels and returns the far ends.
+func (c *child) open() (theirs []*os.File, err error) {
+	ours, far, err := socketPair(unix.SOCK_STREAM)
+	if err != nil {
+		return nil, err
+	}
+	theirs = append(theirs, far)
+	if c.control, err = packetConn(ours); err != nil {
+		return theirs, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return theirs, fmt.Errorf("make a pipe: %w", err)
+	}
+	c.stdin, theirs = write, append(theirs, read)
+	for _, end := range []**os.File{&c.stdout, &c.stderr} {
+		read, write, err := os.Pipe()
+		if err != nil {
+			return theirs, fmt.Errorf("make a pipe: %w", err)
+		}
+		*end, theirs = read, append(theirs, write)
+	}
+	return theirs, nil
+}
+
+func closeAll[F io.Closer](files []F) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+func (c *child) closeFiles() {
+	if c.control != nil {
+		c.control.Close()
+	}
+	for _, f := range []*os.File{c.stdin, c.stdout, c.stderr} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// kill ends the child at once. It does nothing to a child that has ended.
+func (c *child) kill() {
+	raw, err := c.pidfd.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) }) //nolint:gosec // a descriptor
+}
+
+// finish records how the child ended; only the first call counts.
+func (c *child) finish(e exit) {
+	c.once.Do(func() {
+		c.end = e
+		close(c.ended)
+		c.release()
+	})
+}
+
+// discard ends the child and frees all that it held.
+func (c *child) discard() {
+	c.kill()
+	c.closeFiles()
+	c.pidfd.Close()
+}
+
+// alive says whether the child has not been seen to end.
+func (c *child) alive() bool {
+	select {
+	case <-c.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// endsWithin bounds the time from the last sign of a child to its zygote's
+// report.
+const endsWithin = 2 * time.Second
+
+// await returns how the child ended, or an exit that says it is lost.
+func (c *child) await() exit {
+	timer := time.NewTimer(endsWithin)
+	defer timer.Stop()
+	select {
+	case <-c.ended:
+		return c.end
+	case <-timer.C:
+		c.z.log.Error("a child has ended and its interpreter does not say how")
+		c.z.kill()
+		return exit{lost: true}
+	}
+}
+
+// send writes frames. A child that is gone is noticed by the next read.
+func (c *child) send(buf []byte) { _, _ = c.control.Write(buf) }
+
+// errLost says that a child ended through no fault of its submission.
+var errLost = errors.New("the interpreter ended under the submission")
+
+// parse hands the submission over and returns its tree. ctx ends the child.
+func (c *child) parse(ctx context.Context, what ask, code []byte) (executor.Tree, error) {
+	header, err := json.Marshal(what, json.FormatNilSliceAsNull(true))
+	if err != nil {
+		return executor.Tree{}, fmt.Errorf("write the source frame: %w", err)
+	}
+	stop := context.AfterFunc(ctx, c.kill)
+	defer stop()
+	c.send(appendFrame(appendFrame(nil, frameSource, header), frameCode, code))
+	k, payload, err := readFrame(c.control, frameLimits(what.MaxTreeBytes, 0))
+	if ctx.Err() != nil {
+		return executor.Tree{}, context.Cause(ctx)
+	}
+	if errors.Is(err, errFrame) {
+		return executor.Tree{}, err
+	}
+	if err != nil {
+		return executor.Tree{}, c.parseDeath()
+	}
+	switch k {
+	case frameTree:
+		return parseTree(payload)
+	case frameTooLarge:
+		return executor.Tree{}, executor.ErrTreeTooLarge
+	case frameCompileError:
+		p, err := parseProblem(payload)
+		if err != nil {
+			return executor.Tree{}, err
+		}
+		return executor.Tree{}, &executor.CompileError{Problem: p}
+	}
+	return executor.Tree{}, fmt.Errorf("%w: kind %q in place of a tree", errFrame, byte(k))
+}
+
+// parseDeath says why a child ended while it parsed.
+func (c *child) parseDeath() error {
+	switch e := c.await(); {
+	case e.lost:
+		return errLost
+	case e.status.Signaled() && e.status.Signal() == syscall.SIGXCPU:
+		return executor.ErrCPU
+	case e.status.Signaled() && e.status.Signal() != syscall.SIGKILL:
+		return &executor.CompileError{Problem: executor.Problem{
+			Type: "RecursionError", Message: "the text is too deep or too large to parse",
+		}}
+	case e.status.Signaled():
+		return executor.ErrMemory
+	default:
+		return fmt.Errorf("parse: the child left with exit code %d", e.status.ExitStatus())
+	}
+}

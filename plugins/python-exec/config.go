@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// settings is the plugin's section of config.yaml.
+type settings struct {
+	Python          string `json:"python"`                          // path of the interpreter, of a virtual environment made by venv.sh
+	WaitingChildren int    `json:"waiting_children,omitzero"`       // children kept ready; 0: 2 per processor, at least 4
+	UIDBase         int    `json:"uid_base,omitzero"`               // as root: children get uid and gid from here on, one each; 0: 200000
+	HashSeed        *int64 `json:"hash_seed,omitzero"`              // PYTHONHASHSEED; null: random for each zygote
+	RenewForks      int    `json:"renew_after_forks,omitzero"`      // a new zygote after so many; 0: 10,000
+	RenewSeconds    int    `json:"renew_after_seconds,omitzero"`    // and after so long; 0: 900
+	MemoryBytes     uint64 `json:"memory_bytes_default,omitzero"`   // where a limit does not say; 0: 1 GiB
+	ScratchBytes    uint64 `json:"scratch_bytes_default,omitzero"`  // where a limit does not say; 0: 16 MiB
+	ParseSeconds    int    `json:"parse_seconds_default,omitempty"` // where a limit does not say; 0: 5
+}
+
+const configSchema = `{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["python"],
+  "properties": {
+    "python": {"type": "string", "minLength": 1, "description": "path of the interpreter, of an environment made by venv.sh"},
+    "waiting_children": {"type": "integer", "minimum": 0, "maximum": 64, "description": "children kept ready; 0: twice the processors, at least 4"},
+    "uid_base": {"type": "integer", "minimum": 0, "maximum": 2000000000, "description": "as root: each child has its own uid and gid from here on; 0: 200000"},
+    "hash_seed": {"type": ["integer", "null"], "minimum": 0, "maximum": 4294967295, "description": "PYTHONHASHSEED; null: random for each zygote"},
+    "renew_after_forks": {"type": "integer", "minimum": 0, "maximum": 1000000, "description": "a new zygote after so many children; 0: 10000"},
+    "renew_after_seconds": {"type": "integer", "minimum": 0, "maximum": 86400, "description": "a new zygote after so long; 0: 900"},
+    "memory_bytes_default": {"type": "integer", "minimum": 0, "description": "where no limit says; 0: 1 GiB"},
+    "scratch_bytes_default": {"type": "integer", "minimum": 0, "description": "where no limit says; 0: 16 MiB"},
+    "parse_seconds_default": {"type": "integer", "minimum": 0, "maximum": 60, "description": "where no limit says; 0: 5"}
+  }
+}`
+
+// parseSettings reads the section strictly and fills in the defaults.
+func parseSettings(text []byte) (settings, error) {
+	var s settings
+	if err := json.Unmarshal(text, &s, json.RejectUnknownMembers(true)); err != nil {
+		return s, fmt.Errorf("read the settings: %w", err)
+	}
+	if s.Python == "" {
+		return s, errors.New("read the settings: python is missing: it names the interpreter")
+	}
+	if s.WaitingChildren < 0 || s.UIDBase < 0 || s.RenewForks < 0 || s.RenewSeconds < 0 || s.ParseSeconds < 0 {
+		return s, errors.New("read the settings: a number is negative")
+	}
+	if s.HashSeed != nil && (*s.HashSeed < 0 || *s.HashSeed > 1<<32-1) {
+		return s, fmt.Errorf("read the settings: hash_seed is %d, not 0 to %d", *s.HashSeed, int64(1<<32-1))
+	}
+	fill(&s.WaitingChildren, max(4, 2*runtime.NumCPU()))
+	fill(&s.UIDBase, 200_000)
+	fill(&s.RenewForks, 10_000)
+	fill(&s.RenewSeconds, 900)
+	fill(&s.MemoryBytes, 1<<30)
+	fill(&s.ScratchBytes, 16<<20)
+	fill(&s.ParseSeconds, 5)
+	return s, nil
+}
+
+func fill[N int | uint64](field *N, value N) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+// interpreter is the absolute path of the interpreter, which must exist.
+func (s settings) interpreter() (string, error) {
+	path, err := filepath.Abs(s.Python)
+	if err != nil {
+		return "", fmt.Errorf("find the interpreter: %w", err)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("find the interpreter %q: it is not there; `make .venv` builds it", s.Python)
+	case info.IsDir() || info.Mode()&0o111 == 0:
+		return "", fmt.Errorf("find the interpreter: %q is not a program", s.Python)
+	}
+	return path, nil
+}
+
+// environment is all that the interpreter and the programs in it see.
+func (s settings) environment() []string {
+	seed := "random"
+	if s.HashSeed != nil {
+		seed = strconv.FormatInt(*s.HashSeed, 10)
+	}
+	return []string{
+		"LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC", "HOME=/tmp", "PATH=/usr/bin:/bin",
+		"PYTHONHASHSEED=" + seed, "PYTHONDONTWRITEBYTECODE=1",
+		"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1",
+		// One arena per thread would reserve 64 MiB of address space each.
+		"MALLOC_ARENA_MAX=2",
+	}
+}
+
+func (s settings) renewAge() time.Duration { return time.Duration(s.RenewSeconds) * time.Second }

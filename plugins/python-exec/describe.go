@@ -1,0 +1,96 @@
+package main
+
+import (
+	_ "embed"
+	"regexp"
+	"slices"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+const (
+	pluginVersion = "0.1.0"
+	languageID    = "python"
+	treeSchema    = "pyast/1"
+	maxTreeBytes  = 16 << 20
+	maxSource     = 1 << 20
+)
+
+//go:embed requirements.lock
+var lockText string
+
+// roots are the import roots of the locked packages that programs may be
+// granted; packages without a row are there for the others' sake.
+var roots = map[string][]string{
+	"mpmath": {"mpmath"},
+	"numpy":  {"numpy"},
+	"plotly": {"plotly"},
+	"sympy":  {"sympy"},
+}
+
+var pinned = regexp.MustCompile(`(?m)^([a-z0-9-]+)==(\S+)`)
+
+// libraries lists what submitted programs can import beyond the standard
+// library, from the lock that the environment was built from.
+func libraries() []executor.Library {
+	var list []executor.Library
+	for _, m := range pinned.FindAllStringSubmatch(lockText, -1) {
+		list = append(list, executor.Library{Name: m[1], Version: m[2], Roots: slices.Clone(roots[m[1]])})
+	}
+	return list
+}
+
+const codeParameters = `{"type":"object","properties":{"code":{"type":"string","description":"Code to execute"}},"required":["code"]}`
+
+// Describe implements executor.Executor.
+func (p *plugin) Describe() executor.Description {
+	return executor.Description{
+		Name:    "python-exec",
+		Version: pluginVersion,
+		Languages: []executor.Language{{
+			ID: languageID,
+			// The interpreter is chosen by Configure; this is the oldest that will do.
+			Version: "3.11", Grammar: "3.11",
+			TreeSchema: treeSchema, Schema: schemaText(),
+			MediaTypes: []string{"text/x-python"},
+			Samples:    samples(),
+		}},
+		Tools:        tools(),
+		ConfigSchema: []byte(configSchema),
+		Libraries:    libraries(),
+		Capacity:     executor.Capacity{MaxConcurrent: mostChildren / 2, MaxSourceBytes: maxSource, MaxTreeBytes: maxTreeBytes},
+		Features:     []string{"cancel.soft"},
+	}
+}
+
+func tools() []executor.Tool {
+	return []executor.Tool{
+		{
+			Name:           "python",
+			Language:       languageID,
+			Description:    "Runs a Python program with NumPy, SymPy, mpmath and Plotly in a fresh interpreter and returns what it prints and the value of its last expression. It times out after {wall} seconds.",
+			Parameters:     []byte(codeParameters),
+			SourceArgument: "code",
+		},
+	}
+}
+
+func samples() []executor.Sample {
+	return []executor.Sample{
+		{Kind: "ok", Code: []byte("import sympy as sp\nprint(sp.factor(12))\n"), WantStdout: []byte("12\n")},
+		{Kind: "ok", Code: []byte("x = 20\nx + 22\n"), WantValue: "42"},
+		{Kind: "syntax_error", Code: []byte("values = [1, 2, 3\nprint(sum(values))\n")},
+		{Kind: "runtime_error", Code: []byte("for k in range(3):\n    print(1 / (1 - k))\n")},
+		{Kind: "forever", Code: []byte("while True:\n    pass\n")},
+		{Kind: "flood", Code: []byte("while True:\n    print('spam ' * 100)\n")},
+		{Kind: "alloc", Code: []byte("blocks = []\nwhile True:\n    blocks.append(bytearray(1 << 22))\n")},
+		{Kind: "effect", Code: []byte("import math\nmath.pi = 3\n")},
+		{Kind: "probe", Code: []byte("import math\nprint(math.pi)\n"), WantStdout: []byte("3.141592653589793\n")},
+		{Kind: "canary", Code: []byte("import numpy as canary_alias\ncanary_name = canary_alias.arange(3).canary_attribute\n"), WantInTree: []string{"canary_name", "canary_alias", "canary_attribute"}},
+	}
+}
+
+//go:embed pyast-1.json
+var schemaJSON string
+
+func schemaText() []byte { return []byte(schemaJSON) }

@@ -1,0 +1,15 @@
+// Command python-exec runs Python programs written by models. It is an executor
+// plugin: the gateway starts it and speaks to it over package wire.
+//
+// Begin with plugin.go (Parse) and program.go (Run); pool.go keeps children
+// ready, zygote.go speaks with the interpreter that they are forked from, and
+// runtime/ holds the Python half, embedded. What a child sends is hostile: it is
+// read by frames.go and end.go alone, within bounds.
+//
+// The command never reads a submission itself, never runs one before Run was
+// called, and hands no environment on.
+package main
+
+import "github.com/sluice-gateway/sluice/executor/wire"
+
+func main() { wire.Serve(newPlugin()) }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// plugin implements executor.Executor, Configurer and HealthChecker.
+type plugin struct {
+	log hclog.Logger
+
+	mu   sync.Mutex
+	cfg  settings
+	pool *pool
+}
+
+func newPlugin() *plugin { return &plugin{log: hclog.Default()} }
+
+// Configure implements executor.Configurer. It starts the interpreter and does
+// not wait until it is warm: CheckHealth tells when.
+func (p *plugin) Configure(_ context.Context, c executor.Config) ([]string, error) {
+	cfg, err := parseSettings(c.JSON)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := cfg.interpreter(); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pool != nil {
+		return nil, errors.New("configure: called twice")
+	}
+	p.cfg, p.pool = cfg, newPool(cfg, p.log)
+	return nil, nil
+}
+
+func (p *plugin) running() (*pool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.pool == nil {
+		return nil, errors.New("not configured")
+	}
+	return p.pool, nil
+}
+
+// mostTries bounds how often a submission is handed to another child because
+// the interpreter died under it.
+const mostTries = 4
+
+// Parse implements executor.Executor.
+func (p *plugin) Parse(ctx context.Context, src executor.Source) (executor.Program, error) {
+	program, err := p.parse(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return program, nil
+}
+
+func (p *plugin) parse(ctx context.Context, src executor.Source) (*program, error) {
+	pool, err := p.running()
+	if err != nil {
+		return nil, err
+	}
+	for range mostTries {
+		c, err := pool.acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		program, err := p.parseIn(ctx, c, src)
+		if err == nil {
+			return program, nil
+		}
+		c.discard()
+		if !errors.Is(err, errLost) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%w: %w", executor.ErrOverloaded, errLost)
+}
+
+// parseIn hands src to c, within the parse limit: waiting for a child is not
+// the submission's time.
+func (p *plugin) parseIn(ctx context.Context, c *child, src executor.Source) (*program, error) {
+	wall := src.ParseLimits.Wall
+	if wall <= 0 {
+		wall = time.Duration(p.cfg.ParseSeconds) * time.Second
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, wall, executor.ErrWall)
+	defer cancel()
+	what := ask{Sections: src.Sections, MaxTreeBytes: src.MaxTreeBytes, Memory: src.ParseLimits.MemoryBytes}
+	if what.MaxTreeBytes == 0 || what.MaxTreeBytes > maxTreeBytes {
+		what.MaxTreeBytes = maxTreeBytes
+	}
+	fill(&what.Memory, p.cfg.MemoryBytes)
+	begin := time.Now()
+	tree, err := c.parse(ctx, what, src.Code)
+	if err != nil {
+		return nil, err
+	}
+	return &program{plugin: p, src: src, tree: tree, child: c, took: time.Since(begin)}, nil
+}
+
+// CheckHealth implements executor.HealthChecker. A deep check parses a constant
+// and waits for the interpreter to be warm.
+func (p *plugin) CheckHealth(ctx context.Context, deep bool) error {
+	pool, err := p.running()
+	if err != nil {
+		return err
+	}
+	if !deep {
+		return pool.ready()
+	}
+	program, err := p.parse(ctx, executor.Source{Language: languageID, Code: []byte("1\n")})
+	if err != nil {
+		return fmt.Errorf("self test: %w", errors.Join(err, pool.ready()))
+	}
+	return program.Close()
+}
+
+// close ends the interpreter and all its children.
+func (p *plugin) close() {
+	if pool, err := p.running(); err == nil {
+		pool.close()
+	}
+}

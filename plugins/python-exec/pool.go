@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// pool keeps children ready, from one zygote at a time, and replaces a zygote
+// that died or is due.
+type pool struct {
+	cfg settings
+	log hclog.Logger
+	ctx context.Context // ends with close
+	end context.CancelFunc
+	bg  sync.WaitGroup
+
+	mu      sync.Mutex
+	wake    *sync.Cond
+	current *zygote
+	idle    []*child // oldest first
+	waiters []chan *child
+	making  int // children on their way
+	hurry   int // children wanted now, beside the waiters
+	slots   []int
+	lastErr error // of the last start or fork; nil after a success
+	closed  bool
+}
+
+const (
+	// mostChildren bounds children alive at once: each has its own uid.
+	mostChildren = 256
+	// makers is how many children are on their way at once.
+	makers = 2
+	// refillAfter holds a refill back while the submission at hand runs.
+	refillAfter = 25 * time.Millisecond
+	startWithin = 60 * time.Second
+)
+
+func newPool(cfg settings, log hclog.Logger) *pool {
+	p := &pool{cfg: cfg, log: log}
+	p.ctx, p.end = context.WithCancel(context.Background())
+	p.wake = sync.NewCond(&p.mu)
+	for n := mostChildren; n > 0; n-- {
+		p.slots = append(p.slots, n)
+	}
+	p.hurry = cfg.WaitingChildren
+	p.bg.Add(1 + makers)
+	go p.tend()
+	for range makers {
+		go p.make()
+	}
+	return p
+}
+
+// acquire takes a ready child, or waits for one until ctx ends.
+func (p *pool) acquire(ctx context.Context) (*child, error) {
+	p.mu.Lock()
+	for len(p.idle) > 0 {
+		c := p.idle[0]
+		p.idle = p.idle[1:]
+		if c.alive() {
+			p.refill()
+			p.mu.Unlock()
+			return c, nil
+		}
+		c.discard()
+	}
+	if p.closed {
+		p.mu.Unlock()
+		return nil, executor.ErrOverloaded
+	}
+	ch := make(chan *child, 1)
+	p.waiters = append(p.waiters, ch)
+	p.wake.Broadcast()
+	p.mu.Unlock()
+	select {
+	case c := <-ch:
+		if c == nil {
+			return nil, executor.ErrOverloaded
+		}
+		return c, nil
+	case <-ctx.Done():
+		p.abandon(ch)
+		return nil, context.Cause(ctx)
+	}
+}
+
+// abandon takes a waiter back; a child that it was given meanwhile is kept.
+func (p *pool) abandon(ch chan *child) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, w := range p.waiters {
+		if w == ch {
+			p.waiters = append(p.waiters[:i], p.waiters[i+1:]...)
+			return
+		}
+	}
+	if c := <-ch; c != nil {
+		p.idle = append(p.idle, c)
+	}
+}
+
+// refill asks for a child in place of one that was taken: at once when the last
+// is gone, else when the submission has had time to run. Called locked.
+func (p *pool) refill() {
+	if len(p.idle) == 0 {
+		p.hurry = p.cfg.WaitingChildren
+		p.wake.Broadcast()
+		return
+	}
+	time.AfterFunc(refillAfter, p.top)
+}
+
+// top lets the makers fill the pool up.
+func (p *pool) top() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hurry = p.cfg.WaitingChildren
+	p.wake.Broadcast()
+}
+
+// wanted is how many children are to be made now. Called locked.
+func (p *pool) wanted() int {
+	want := len(p.waiters) - p.making
+	if p.hurry > 0 {
+		want = max(want, len(p.waiters)+p.hurry-len(p.idle)-p.making)
+	}
+	return want
+}
+
+// make makes children while they are wanted.
+func (p *pool) make() {
+	defer p.bg.Done()
+	for {
+		p.mu.Lock()
+		for !p.closed && (p.current == nil || p.wanted() <= 0 || len(p.slots) == 0) {
+			p.wake.Wait()
+		}
+		if p.closed {
+			p.mu.Unlock()
+			return
+		}
+		z := p.current
+		uid, release := p.slot(z)
+		p.making++
+		p.mu.Unlock()
+		c, err := z.spawn(uid, release)
+		p.made(z, c, err)
+	}
+}
+
+// slot takes a uid for one child. Called locked.
+func (p *pool) slot(z *zygote) (uid int, release func()) {
+	n := p.slots[len(p.slots)-1]
+	p.slots = p.slots[:len(p.slots)-1]
+	if z.about.OwnUIDs {
+		uid = p.cfg.UIDBase + n - 1
+	}
+	return uid, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.slots = append(p.slots, n)
+		p.wake.Broadcast()
+	}
+}
+
+func (p *pool) made(z *zygote, c *child, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.making--
+	p.lastErr = err
+	switch {
+	case err != nil:
+		if p.closed {
+			return
+		}
+		p.log.Warn("no child", "error", err)
+		if z == p.current {
+			p.current = nil // the tender starts another
+			z.kill()
+		}
+		p.wake.Broadcast()
+	case p.closed:
+		c.discard()
+	case len(p.waiters) > 0:
+		p.waiters[0] <- c
+		p.waiters = p.waiters[1:]
+	default:
+		p.idle = append(p.idle, c)
+		if len(p.idle) >= p.cfg.WaitingChildren {
+			p.hurry = 0
+		}
+	}
+}
+
+// tend keeps a zygote running: starts the first, the next after a death, and a
+// fresh one in time.
+func (p *pool) tend() {
+	defer p.bg.Done()
+	pause := time.Duration(0)
+	for p.ctx.Err() == nil {
+		z, err := p.start()
+		if err != nil {
+			p.mu.Lock()
+			p.lastErr = err
+			p.mu.Unlock()
+			p.log.Error("no interpreter", "error", err)
+			pause = min(2*pause+100*time.Millisecond, 5*time.Second)
+			p.sleep(pause)
+			continue
+		}
+		pause = 0
+		p.adopt(z)
+		p.watch(z)
+	}
+}
+
+func (p *pool) start() (*zygote, error) {
+	ctx, cancel := context.WithTimeout(p.ctx, startWithin)
+	defer cancel()
+	return startZygote(ctx, p.cfg, p.log)
+}
+
+func (p *pool) sleep(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-p.ctx.Done():
+	}
+}
+
+// adopt makes z the current zygote. Ready children of the one before it are of
+// use until they are replaced.
+func (p *pool) adopt(z *zygote) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		z.kill()
+		return
+	}
+	if old := p.current; old != nil {
+		for _, c := range p.idle {
+			c.discard()
+		}
+		p.idle = nil
+		old.retire()
+	}
+	p.current = z
+	p.lastErr = nil
+	p.hurry = p.cfg.WaitingChildren
+	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.proc.walls)
+	p.wake.Broadcast()
+}
+
+// watch returns when z is dead, or due for renewal and idle enough.
+func (p *pool) watch(z *zygote) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-z.dead:
+			p.bury(z)
+			return
+		case <-p.ctx.Done():
+			return
+		case <-tick.C:
+			if z.due(p.cfg) {
+				return
+			}
+		}
+	}
+}
+
+func (p *pool) bury(z *zygote) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == z {
+		p.current = nil
+	}
+	kept := p.idle[:0]
+	for _, c := range p.idle {
+		if c.z == z {
+			c.discard()
+			continue
+		}
+		kept = append(kept, c)
+	}
+	p.idle = kept
+	if !p.closed {
+		p.log.Warn("the interpreter has died; starting another")
+	}
+}
+
+var errStarting = errors.New("the interpreter is starting")
+
+// ready says whether a submission sent now would find a child.
+func (p *pool) ready() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.current != nil && (len(p.idle) > 0 || p.making > 0):
+		return nil
+	case p.lastErr != nil:
+		return fmt.Errorf("no child is ready: %w", p.lastErr)
+	case p.current == nil:
+		return errStarting
+	}
+	return nil
+}
+
+// close ends everything; children at work die with their zygote.
+func (p *pool) close() {
+	p.mu.Lock()
+	p.closed = true
+	idle, waiters, current := p.idle, p.waiters, p.current
+	p.idle, p.waiters, p.current = nil, nil, nil
+	p.wake.Broadcast()
+	p.mu.Unlock()
+	p.end()
+	for _, w := range waiters {
+		w <- nil
+	}
+	for _, c := range idle {
+		c.discard()
+	}
+	if current != nil {
+		current.kill()
+	}
+	p.bg.Wait()
+}

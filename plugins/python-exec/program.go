@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// program is one parsed submission, held by the child that parsed it.
+type program struct {
+	plugin *plugin
+	src    executor.Source
+	tree   executor.Tree
+	child  *child
+	took   time.Duration // parsing
+}
+
+// Tree implements executor.Program.
+func (p *program) Tree() executor.Tree { return p.tree }
+
+// Close implements executor.Program.
+func (p *program) Close() error {
+	p.child.discard()
+	return nil
+}
+
+// Run implements executor.Program.
+func (p *program) Run(ctx context.Context, g executor.Grant, out executor.Output) (executor.Result, error) {
+	if !p.child.alive() {
+		if err := p.revive(ctx); err != nil {
+			return executor.Result{}, err
+		}
+	}
+	header, err := json.Marshal(p.order(g))
+	if err != nil {
+		return executor.Result{}, fmt.Errorf("write the run frame: %w", err)
+	}
+	begin := time.Now()
+	said, err := p.attend(ctx, appendFrame(nil, frameRun, header), g, out)
+	seen := p.child.await()
+	res, verdict := judge(ctx, g.Limits, said, seen, err)
+	deliver(said, g.Limits.ArtifactBytes, out, &res)
+	res.Usage = executor.Usage{Wall: time.Since(begin), CPU: seen.cpu, Parse: p.took, MaxRSSBytes: seen.rss}
+	res.Walls = p.child.z.proc.walls
+	return res, verdict
+}
+
+// revive parses the text again when the child died before anything ran. The
+// tree must be the one that was judged.
+func (p *program) revive(ctx context.Context) error {
+	again, err := p.plugin.parse(ctx, p.src)
+	if err != nil {
+		return err
+	}
+	p.child.discard()
+	p.child = again.child
+	if again.tree.Digest() != p.tree.Digest() {
+		return fmt.Errorf("parse again: %w: another tree", errFrame)
+	}
+	return nil
+}
+
+// order is what the child is told of the verdict.
+func (p *program) order(g executor.Grant) order {
+	o := order{
+		Grants: g.Grants, ValueWanted: p.src.ValueWanted, Memory: g.Limits.MemoryBytes,
+		ScratchBytes: g.Limits.ScratchBytes, ArtifactBytes: g.Limits.ArtifactBytes,
+		CPUSeconds: uint64(math.Ceil(g.Limits.CPU.Seconds())),
+	}
+	if o.Grants == nil {
+		o.Grants = []string{}
+	}
+	fill(&o.Memory, p.plugin.cfg.MemoryBytes)
+	fill(&o.ScratchBytes, p.plugin.cfg.ScratchBytes)
+	if p.child.uid != 0 {
+		threads := g.Limits.Threads
+		if threads == 0 {
+			threads = defaultThreads
+		}
+		o.Tasks = 1 + threads + g.Limits.Processes
+	}
+	return o
+}
+
+const defaultThreads = 16
+
+// said is what the child told of the run.
+type said struct {
+	end    *end
+	figure []byte
+}
+
+// attend lets the child run, passes its output on, and returns when it has
+// ended and all of its output is read.
+func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, out executor.Output) (said, error) {
+	c := p.child
+	stop := context.AfterFunc(ctx, c.kill)
+	defer stop()
+	var streams sync.WaitGroup
+	streams.Go(func() { drain(out.Stdout(), c.stdout) })
+	streams.Go(func() { drain(out.Stderr(), c.stderr) })
+	go feed(c.stdin, p.src.Stdin)
+	c.send(start)
+	s, err := p.listen(g)
+	c.kill() // it has said its last word, or has no more to say
+	c.await()
+	// Whatever it wrote is in the pipes; what it left behind is being ended, and
+	// may not hold the answer up.
+	timer := time.AfterFunc(drainWithin, func() { c.stdout.Close(); c.stderr.Close() })
+	defer timer.Stop()
+	streams.Wait()
+	return s, err
+}
+
+const drainWithin = 300 * time.Millisecond
+
+func drain(to io.Writer, from *os.File) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 {
+			_, _ = to.Write(buf[:n]) // never fails, says the contract
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func feed(to *os.File, data []byte) {
+	_, _ = to.Write(data) // a program need not read it
+	to.Close()
+}
+
+// listen reads the child's frames up to its end.
+func (p *program) listen(g executor.Grant) (said, error) {
+	var s said
+	limits := frameLimits(0, g.Limits.ArtifactBytes)
+	if g.Limits.ArtifactBytes == 0 {
+		limits[frameFigure] = defaultArtifactBytes
+	}
+	for {
+		k, payload, err := readFrame(p.child.control, limits)
+		if err != nil {
+			return s, err
+		}
+		switch {
+		case k == frameFigure && s.figure == nil:
+			s.figure = payload
+		case k == frameEnd:
+			e, err := parseEnd(payload)
+			if err != nil {
+				return s, err
+			}
+			s.end = &e
+			return s, nil
+		default:
+			return s, fmt.Errorf("%w: kind %q after the verdict", errFrame, byte(k))
+		}
+	}
+}
+
+const defaultArtifactBytes = 2 << 20
+
+// signalName is the kernel's name of a signal.
+func signalName(s syscall.Signal) string {
+	if name := unix.SignalName(s); name != "" {
+		return name
+	}
+	return fmt.Sprintf("signal %d", int(s))
+}

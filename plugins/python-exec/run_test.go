@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// interpreterPath is the environment that the tests run in.
+func interpreterPath(tb testing.TB) string {
+	tb.Helper()
+	path := os.Getenv("SLUICE_TEST_PYTHON")
+	if path == "" {
+		path = filepath.Join("..", "..", ".venv", "bin", "python")
+	}
+	if _, err := os.Stat(path); err != nil {
+		tb.Fatalf("%s is missing: `make .venv` builds the environment that programs run in", path)
+	}
+	return path
+}
+
+// start configures a plugin with real children; set changes its settings.
+func start(tb testing.TB, set map[string]any) *plugin {
+	tb.Helper()
+	cfg := map[string]any{"python": interpreterPath(tb), "waiting_children": 2}
+	for k, v := range set {
+		cfg[k] = v
+	}
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	p := newPlugin()
+	p.log = hclog.New(&hclog.LoggerOptions{Output: testWriter{tb}, Level: hclog.Warn})
+	if _, err := p.Configure(tb.Context(), executor.Config{JSON: text}); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(p.close)
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	defer cancel()
+	if err := p.CheckHealth(ctx, true); err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+type testWriter struct{ tb testing.TB }
+
+func (w testWriter) Write(b []byte) (int, error) {
+	w.tb.Logf("%s", bytes.TrimSpace(b))
+	return len(b), nil
+}
+
+// outcome is what a submission came to.
+type outcome struct {
+	executor.Result
+	err            error
+	stdout, stderr string
+	figure         []byte
+}
+
+// sink keeps what a run writes.
+type sink struct {
+	mu             sync.Mutex
+	stdout, stderr bytes.Buffer
+	figure         []byte
+	artifacts      uint64
+	ceiling        int
+	over           func()
+}
+
+type sinkWriter struct {
+	s  *sink
+	to *bytes.Buffer
+}
+
+func (w sinkWriter) Write(p []byte) (int, error) {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	if w.to.Len() < 1<<20 {
+		w.to.Write(p)
+	}
+	if w.s.ceiling -= len(p); w.s.ceiling < 0 {
+		w.s.over()
+	}
+	return len(p), nil
+}
+
+func (s *sink) Stdout() io.Writer { return sinkWriter{s, &s.stdout} }
+func (s *sink) Stderr() io.Writer { return sinkWriter{s, &s.stderr} }
+func (s *sink) Artifact(_, _ string, data []byte) error {
+	if uint64(len(data)) > s.artifacts {
+		return errors.New("too large")
+	}
+	s.figure = bytes.Clone(data)
+	return nil
+}
+
+// granted are limits like the gateway's, with everything allowed.
+func granted() executor.Grant {
+	return executor.Grant{
+		Grants: []string{"import:*", "builtin:*"},
+		Limits: executor.Limits{
+			Wall: 20 * time.Second, CPU: 20 * time.Second, MemoryBytes: 1 << 30, OutputCeilingBytes: 16 << 20,
+			ScratchBytes: 16 << 20, ArtifactBytes: 512 << 10, Threads: 16,
+		},
+	}
+}
+
+// run submits code as the SDK would: parse, approve, run, close.
+func run(tb testing.TB, p *plugin, code string, g executor.Grant) outcome {
+	tb.Helper()
+	return runSource(tb.Context(), p, executor.Source{Language: languageID, Code: []byte(code), ValueWanted: true}, g)
+}
+
+func runSource(ctx context.Context, p *plugin, src executor.Source, g executor.Grant) outcome {
+	prog, err := p.Parse(ctx, src)
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer prog.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(g.Limits.Wall, func() { cancel(executor.ErrWall) })
+	defer timer.Stop()
+	s := &sink{ceiling: 16 << 20, artifacts: g.Limits.ArtifactBytes, over: func() { cancel(executor.ErrOutput) }}
+	res, err := prog.Run(ctx, g, s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return outcome{Result: res, err: err, stdout: s.stdout.String(), stderr: s.stderr.String(), figure: s.figure}
+}
+
+// status is the outcome's status as the SDK tells it.
+func (o outcome) status() executor.Status {
+	if o.err != nil {
+		return executor.StatusOf(o.err)
+	}
+	return o.Status
+}

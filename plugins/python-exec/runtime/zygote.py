@@ -1,0 +1,237 @@
+"""The zygote: imports and warms everything once, then forks on command.
+
+It runs trusted code only and never sees a submission. Each message on its
+socket is one packet of JSON; forks bring descriptors along. See zygote.go.
+"""
+
+import gc
+import json
+import mmap
+import os
+import random
+import resource
+import select
+import socket
+import sys
+import time
+import warnings
+
+from _runtime import child, figure, trace, walls
+
+WARM_UP = """\
+import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
+import datetime, textwrap, string, json, re, heapq, bisect, copy, typing, operator, pprint, calendar, array
+import unicodedata, numbers, threading, concurrent.futures
+datetime.datetime.strptime('2020-01-02', '%Y-%m-%d')
+import mpmath, numpy as np, sympy as sp
+import sympy.abc, sympy.stats, sympy.ntheory, sympy.geometry, sympy.combinatorics, sympy.physics.units, sympy.vector
+from sympy.parsing.sympy_parser import parse_expr
+import plotly.graph_objects as go, plotly.express as px
+from plotly.subplots import make_subplots
+import plotly.colors, plotly.figure_factory
+x, y, n = sp.symbols('x y n'); f = sp.Function('f')
+sp.pprint(sp.solve(x**2 - 2, x)); sp.solve([x + y - 1, x - y], [x, y]); sp.solveset(sp.sin(x), x)
+sp.integrate(sp.exp(-x**2), (x, -sp.oo, sp.oo)); sp.integrate(x * sp.sin(x), x); sp.diff(sp.sin(x) * x, x)
+sp.limit(sp.sin(x) / x, x, 0); sp.series(sp.exp(x), x, 0, 4); sp.dsolve(f(x).diff(x) - f(x), f(x))
+sp.simplify((x**2 - 1) / (x - 1)); sp.factor(x**3 - 1); sp.factorint(360); sp.nsolve(sp.cos(x) - x, 1)
+sp.summation(1 / n**2, (n, 1, sp.oo)); sp.Matrix([[1, 2], [3, 4]]).eigenvals(); sp.Matrix([[2, 1], [1, 2]]).inv()
+sp.lambdify(x, sp.sin(x) + x**2, 'numpy')(np.linspace(0, 1, 3)); sp.lambdify(x, sp.sqrt(x), 'math')(4)
+str(sp.latex(sp.Integral(x, x))); sp.pretty(sp.sqrt(x) / 2, use_unicode=True); parse_expr('x + 1'); sp.N(sp.pi, 30)
+sp.isprime(97), sp.nextprime(100), sp.binomial(5, 2), sp.trigsimp(sp.sin(x)**2 + sp.cos(x)**2), sp.apart(1 / (x**2 - 1))
+sp.Sum(n, (n, 1, 3)).doit(); sp.Piecewise((x, x > 0), (0, True)).subs(x, 1); sp.Eq(x, 1); sp.sympify('2*x')
+mpmath.quad(mpmath.sin, [0, 1]); mpmath.findroot(lambda t: t**2 - 2, 1)
+a = np.array([[2.0, 1.0], [1.0, 3.0]]); np.linalg.solve(a, [1, 2]); np.linalg.eig(a); np.linalg.svd(a); np.fft.fft([1, 2])
+np.random.default_rng(1).normal(size=2); np.random.rand(2); np.polyfit([0, 1, 2], [0, 1, 4], 2); np.polynomial.Polynomial([1, 2])(1)
+print(a, a.mean(), np.sin(a)); repr(a)
+go.Figure(go.Scatter(x=[1, 2], y=np.array([3, 4]))).update_layout(title='t', xaxis_title='x').show()
+go.Figure(go.Bar(x=['a'], y=[1])).show(); px.colors.qualitative.Plotly
+s = make_subplots(rows=1, cols=2); s.add_trace(go.Surface(z=a), row=1, col=1) if False else s.add_trace(go.Histogram(x=[1]), row=1, col=1); s.show()
+go.Figure(go.Surface(z=a)).show(); go.Figure(go.Heatmap(z=a)).show(); go.Figure(go.Pie(labels=['a'], values=[1])).show()
+go.Figure(go.Scatter3d(x=[1], y=[1], z=[1])).show()
+"""
+
+
+def warm():
+    """Runs what programs run, so that no child pays for a first time."""
+    out, sys.stdout = sys.stdout, open(os.devnull, "w")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(compile(WARM_UP, "<runtime>/warm.py", "exec", dont_inherit=True), {"__name__": "warm"})
+        child.warm_up()
+    finally:
+        sys.stdout.close()
+        sys.stdout = out
+
+
+def generators():
+    """Every random generator that is alive: all must differ between children."""
+    import numpy
+
+    kinds = (random.Random, numpy.random.RandomState, numpy.random.Generator)
+    found = {id(numpy.random.mtrand._rand): numpy.random.mtrand._rand}
+    for module in list(sys.modules.values()):
+        for thing in list(getattr(module, "__dict__", {}).values()):
+            if isinstance(thing, kinds):
+                found[id(thing)] = thing
+    for thing in gc.get_objects():
+        if issubclass(type(thing), kinds):
+            found[id(thing)] = thing
+    return list(found.values())
+
+
+def reseeder():
+    """A function that seeds all of them anew from the kernel."""
+    import numpy
+
+    def reseed():
+        for one in alive:
+            if isinstance(one, random.Random):
+                one.seed()
+            elif isinstance(one, numpy.random.RandomState):
+                one.seed()
+            else:
+                one.bit_generator.state = type(one.bit_generator)().state
+
+    alive = generators()
+    return reseed
+
+
+def mapped():
+    """The address space in use, to one page, found with the limit itself: /proc may be missing."""
+    old = resource.getrlimit(resource.RLIMIT_AS)
+    low, high = 0, 1 << 46
+    if old[0] != resource.RLIM_INFINITY:
+        high = old[0]
+    page = mmap.PAGESIZE
+    try:
+        while high - low > page:
+            middle = (low + high) // 2 // page * page
+            resource.setrlimit(resource.RLIMIT_AS, (middle, old[1]))
+            try:
+                mmap.mmap(-1, page).close()
+                high = middle
+            except OSError:
+                low = middle
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, old)
+    return high
+
+
+class Zygote:
+    """The loop: forks on command, tells who ended and how."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.poll = select.poll()
+        self.poll.register(sock, select.POLLIN)
+        self.shown = figure.Shown()
+        self.children = {}  # pid: (id, uid, pidfd)
+
+    def tell(self, message, fds=()):
+        socket.send_fds(self.sock, [json.dumps(message).encode()], list(fds))
+
+    def prepare(self):
+        figure.install(self.shown)
+        trace.install()
+        warm()
+        walls.hide_from_neighbours()
+        self.reseed = reseeder()
+        gc.collect()
+        gc.freeze()
+        self.base = mapped()
+        self.tell({"ready": {
+            "python": sys.version.split()[0],
+            "base_bytes": self.base,
+            "libraries": versions(),
+            "own_uids": walls.own_uids([json.__file__, figure_folder()]),
+        }})
+
+    def run(self):
+        while True:
+            for fd, _ in self.poll.poll():
+                if fd == self.sock.fileno():
+                    self.command()
+            self.reap()
+
+    def command(self):
+        message, fds, _, _ = socket.recv_fds(self.sock, 1 << 16, 8)
+        if not message:
+            os._exit(0)
+        ask = json.loads(message)
+        parent = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            for fd in fds:
+                os.close(fd)
+            self.tell({"refused": {"id": ask["fork"], "why": os.strerror(error.errno)}})
+            return
+        if pid == 0:
+            self.become(ask, parent, fds)
+        for fd in fds:
+            os.close(fd)
+        pidfd = os.pidfd_open(pid)
+        self.children[pid] = (ask["fork"], ask["uid"], pidfd)
+        self.poll.register(pidfd, select.POLLIN)
+        self.tell({"forked": {"id": ask["fork"], "pid": pid}}, [pidfd])
+
+    def become(self, ask, parent, fds):
+        """The child's side of the fork. Never returns."""
+        code = 70
+        try:
+            self.sock.detach()
+            walls.enclose(ask, parent, fds)
+            code = child.serve(3, self.reseed, self.shown, self.base)
+        except child.frames.Closed:
+            code = 0
+        except BaseException as error:
+            os.write(2, ("runtime: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace")[:1000])
+        finally:
+            os._exit(code)
+
+    def reap(self):
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid in self.children:
+                self.ended(pid, status, usage)
+
+    def ended(self, pid, status, usage):
+        number, uid, pidfd = self.children.pop(pid)
+        self.poll.unregister(pidfd)
+        os.close(pidfd)
+        walls.sweep(uid)
+        self.tell({"ended": {
+            "id": number,
+            "status": status,
+            "cpu_us": int((usage.ru_utime + usage.ru_stime) * 1e6),
+            "rss_bytes": usage.ru_maxrss * 1024,
+        }})
+
+
+def figure_folder():
+    import plotly
+
+    return plotly.__file__
+
+
+def versions():
+    import mpmath
+    import numpy
+    import plotly
+    import sympy
+
+    return {m.__name__: m.__version__ for m in (mpmath, numpy, plotly, sympy)}
+
+
+def main(fd):
+    sys.setrecursionlimit(1000)
+    os.umask(0o077)
+    zygote = Zygote(socket.socket(fileno=fd))
+    zygote.prepare()
+    zygote.run()

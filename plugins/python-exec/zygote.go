@@ -1,0 +1,347 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sys/unix"
+)
+
+// zygote is one interpreter that has everything imported and forks on command.
+// Its socket carries one JSON object per packet: {"fork": id, "uid": n} with
+// the child's control socket, stdin, stdout and stderr one way, reports the
+// other way. It runs no submission.
+type zygote struct {
+	proc  *process
+	sock  *net.UnixConn
+	about ready
+	log   hclog.Logger
+	born  time.Time
+	dead  chan struct{} // closed when the socket is
+
+	mu      sync.Mutex
+	next    uint64
+	waiting map[uint64]chan forkReply
+	alive   map[uint64]*child
+	retired bool
+}
+
+// ready is a zygote's first report.
+type ready struct {
+	Python    string            `json:"python"`
+	BaseBytes uint64            `json:"base_bytes"`
+	Libraries map[string]string `json:"libraries"`
+	OwnUIDs   bool              `json:"own_uids"` // children can have uids of their own
+}
+
+// report is what a zygote sends; exactly one member is set.
+type report struct {
+	Ready   *ready       `json:"ready"`
+	Forked  *forkReport  `json:"forked"`
+	Refused *refusal     `json:"refused"`
+	Ended   *endedReport `json:"ended"`
+}
+
+type forkReport struct {
+	ID  uint64 `json:"id"`
+	PID int    `json:"pid"`
+}
+
+type refusal struct {
+	ID  uint64 `json:"id"`
+	Why string `json:"why"`
+}
+
+type endedReport struct {
+	ID       uint64 `json:"id"`
+	Status   uint32 `json:"status"`
+	CPUMicro uint64 `json:"cpu_us"`
+	RSSBytes uint64 `json:"rss_bytes"`
+}
+
+type forkReply struct {
+	pidfd *os.File
+	err   error
+}
+
+const packetBytes = 16 << 10
+
+var errZygote = errors.New("the interpreter is gone")
+
+// startZygote starts an interpreter and waits until it is warm.
+func startZygote(ctx context.Context, s settings, log hclog.Logger) (*zygote, error) {
+	ours, theirs, err := socketPair(unix.SOCK_SEQPACKET)
+	if err != nil {
+		return nil, err
+	}
+	sock, err := packetConn(ours)
+	if err != nil {
+		theirs.Close()
+		return nil, err
+	}
+	bundle, err := bundleFile()
+	if err != nil {
+		closeAll([]io.Closer{sock, theirs})
+		return nil, err
+	}
+	words, err := newLastWords(log)
+	if err != nil {
+		closeAll([]io.Closer{sock, theirs, bundle})
+		return nil, err
+	}
+	proc, err := startInterpreter(s, theirs, bundle, words.write)
+	closeAll([]io.Closer{theirs, bundle, words.write}) // the interpreter's alone: their end is its end
+	if err != nil {
+		sock.Close()
+		return nil, err
+	}
+	z := &zygote{
+		proc: proc, sock: sock, log: log, born: time.Now(), dead: make(chan struct{}),
+		waiting: map[uint64]chan forkReply{}, alive: map[uint64]*child{},
+	}
+	if err := z.awaitReady(ctx); err != nil {
+		z.kill()
+		return nil, fmt.Errorf("%w%s", err, words.tail())
+	}
+	go z.listen()
+	return z, nil
+}
+
+func (z *zygote) awaitReady(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { _ = z.sock.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	r, pidfd, err := z.receive()
+	if pidfd != nil {
+		pidfd.Close()
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("start the interpreter: %w", errors.Join(context.Cause(ctx), err))
+	case r.Ready == nil:
+		return errors.New("start the interpreter: its first report is not that it is ready")
+	}
+	z.about = *r.Ready
+	return nil
+}
+
+// receive reads one packet and the descriptor that came with it, if any.
+func (z *zygote) receive() (report, *os.File, error) {
+	var r report
+	buf, oob := make([]byte, packetBytes), make([]byte, unix.CmsgSpace(4*8))
+	n, oobn, flags, _, err := z.sock.ReadMsgUnix(buf, oob)
+	if err != nil {
+		return r, nil, err
+	}
+	fd, err := oneDescriptor(oob[:oobn])
+	switch {
+	case err != nil:
+		return r, nil, err
+	case n == 0:
+		return r, fd, io.EOF
+	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
+		return r, fd, fmt.Errorf("%w: packet is too long", errFrame)
+	}
+	r, err = parseReport(buf[:n])
+	return r, fd, err
+}
+
+func parseReport(packet []byte) (report, error) {
+	var r report
+	if err := json.Unmarshal(packet, &r, json.RejectUnknownMembers(true)); err != nil {
+		return r, fmt.Errorf("%w: report: %w", errFrame, err)
+	}
+	set := 0
+	for _, is := range []bool{r.Ready != nil, r.Forked != nil, r.Refused != nil, r.Ended != nil} {
+		if is {
+			set++
+		}
+	}
+	if set != 1 {
+		return r, fmt.Errorf("%w: report with %d members, not 1", errFrame, set)
+	}
+	return r, nil
+}
+
+// listen takes the zygote's reports until its socket ends; then every child of
+// it counts as lost.
+func (z *zygote) listen() {
+	for {
+		r, pidfd, err := z.receive()
+		if err != nil {
+			break
+		}
+		z.take(r, pidfd)
+	}
+	z.kill()
+	z.mu.Lock()
+	waiting, alive := z.waiting, z.alive
+	z.waiting, z.alive = map[uint64]chan forkReply{}, map[uint64]*child{}
+	z.mu.Unlock()
+	close(z.dead)
+	for _, reply := range waiting {
+		reply <- forkReply{err: errZygote}
+	}
+	for _, c := range alive {
+		c.finish(exit{lost: true})
+	}
+}
+
+func (z *zygote) take(r report, pidfd *os.File) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	switch {
+	case r.Forked != nil:
+		if reply, ok := z.waiting[r.Forked.ID]; ok && pidfd != nil {
+			delete(z.waiting, r.Forked.ID)
+			reply <- forkReply{pidfd: pidfd}
+			pidfd = nil
+		}
+	case r.Refused != nil:
+		if reply, ok := z.waiting[r.Refused.ID]; ok {
+			delete(z.waiting, r.Refused.ID)
+			reply <- forkReply{err: fmt.Errorf("fork a child: %s", cut(r.Refused.Why, wordBytes))}
+		}
+	case r.Ended != nil:
+		if c, ok := z.alive[r.Ended.ID]; ok {
+			delete(z.alive, r.Ended.ID)
+			c.finish(exit{
+				status: syscall.WaitStatus(r.Ended.Status), rss: r.Ended.RSSBytes,
+				cpu: time.Duration(min(r.Ended.CPUMicro, 1<<40)) * time.Microsecond, //nolint:gosec // clamped
+			})
+		}
+		if z.retired && len(z.alive) == 0 {
+			z.sock.Close()
+		}
+	}
+	if pidfd != nil {
+		pidfd.Close()
+	}
+}
+
+// fork asks for a child of the given uid (0: the zygote's own) that gets the
+// files as its control socket, stdin, stdout and stderr.
+func (z *zygote) fork(c *child, uid int, files []*os.File) (*os.File, error) {
+	fds := make([]int, 0, len(files))
+	for _, f := range files {
+		fds = append(fds, int(f.Fd()))
+	}
+	z.mu.Lock()
+	if z.retired {
+		z.mu.Unlock()
+		return nil, errZygote
+	}
+	z.next++
+	id, reply := z.next, make(chan forkReply, 1)
+	z.waiting[id], z.alive[id] = reply, c
+	z.mu.Unlock()
+
+	command, err := json.Marshal(map[string]any{"fork": id, "uid": uid})
+	if err == nil {
+		_, _, err = z.sock.WriteMsgUnix(command, unix.UnixRights(fds...), nil)
+	}
+	if err == nil {
+		select {
+		case got := <-reply:
+			if got.err == nil {
+				return got.pidfd, nil
+			}
+			err = got.err
+		case <-z.dead:
+			err = errZygote
+		}
+	}
+	z.mu.Lock()
+	delete(z.waiting, id)
+	delete(z.alive, id)
+	z.mu.Unlock()
+	return nil, err
+}
+
+// due says whether the zygote should be renewed.
+func (z *zygote) due(s settings) bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.next >= uint64(s.RenewForks) || time.Since(z.born) > s.renewAge() //nolint:gosec // validated: not negative
+}
+
+// retire lets the children at work finish; then the zygote ends.
+func (z *zygote) retire() {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.retired = true
+	if len(z.alive) == 0 {
+		z.sock.Close()
+	}
+}
+
+// kill ends the interpreter and, by the kernel, all its children.
+func (z *zygote) kill() {
+	z.sock.Close()
+	z.proc.kill()
+}
+
+// lastWords logs what an interpreter writes on its standard error, bounded, and
+// keeps the last line for a failed start.
+type lastWords struct {
+	write *os.File
+	mu    sync.Mutex
+	last  string
+	done  chan struct{}
+}
+
+const (
+	mostWords     = 200 // lines logged per interpreter
+	mostWordBytes = 1 << 10
+)
+
+func newLastWords(log hclog.Logger) (*lastWords, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	w := &lastWords{write: write, done: make(chan struct{})}
+	go func() {
+		defer read.Close()
+		defer close(w.done)
+		in := bufio.NewReaderSize(read, mostWordBytes)
+		for count := 0; ; {
+			line, err := in.ReadSlice('\n')
+			if len(line) > 0 && count < mostWords {
+				count++
+				text := cut(fmt.Sprintf("%q", line), mostWordBytes)
+				log.Warn("interpreter", "says", text)
+				w.mu.Lock()
+				w.last = text
+				w.mu.Unlock()
+			}
+			if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+				return
+			}
+		}
+	}()
+	return w, nil
+}
+
+// tail is the last line, after the interpreter has ended.
+func (w *lastWords) tail() string {
+	select {
+	case <-w.done:
+	case <-time.After(time.Second):
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last == "" {
+		return ""
+	}
+	return ": " + w.last
+}
