@@ -1,0 +1,17 @@
+// Command calc is the calculator: an executor plugin that evaluates one
+// expression in Python's syntax, in Go alone and in its own process.
+//
+// A text goes through lexer.go (tokens), parser.go and atoms.go (tree), tree.go
+// (what the policy sees) and, when approved, eval.go (the value). Begin with
+// plugin.go. Numbers are in ints.go, floats.go and complexes.go, the functions
+// in func*.go, and exactly rounded elementary functions in elementary.go over
+// kernel.go.
+//
+// It must never compute an integer of more than 2^20 bits, loop without
+// looking at its context, recurse without a bound, or evaluate anything but
+// the tree that it showed.
+package main
+
+import "github.com/sluice-gateway/sluice/executor/wire"
+
+func main() { wire.Serve(calculator{}) }
