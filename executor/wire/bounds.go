@@ -12,6 +12,7 @@ import (
 // Sizes of the contract.
 const (
 	maxMessageBytes   = 4 << 20
+	maxHeaderBytes    = 64 << 10
 	treePartBytes     = 256 << 10
 	outputChunkBytes  = 32 << 10
 	streamWindowBytes = 1 << 20

@@ -282,7 +282,11 @@ func settle(r *executor.Result, ctx context.Context) {
 	if cause := context.Cause(ctx); r.Status == executor.StatusOK && cause != nil {
 		r.Status = executor.StatusOf(cause)
 	}
-	if r.Status > executor.StatusExitNonzero || r.Status == executor.StatusDenied {
+	switch r.Status { // none that a run can end with
+	case executor.StatusDenied, executor.StatusVerdictMismatch:
+		r.Status = executor.StatusInternal
+	}
+	if r.Status > executor.StatusExitNonzero {
 		r.Status = executor.StatusInternal
 	}
 	if r.LimitFired == "" {

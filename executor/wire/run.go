@@ -26,12 +26,15 @@ func (r *run) collect(ctx context.Context) (executor.Result, error) {
 	unhook := context.AfterFunc(ctx, func() { r.s.stop(ctx) })
 	defer unhook()
 	for m := range r.s.in {
+		if m.early {
+			return r.tooEarly(m)
+		}
 		if m.err != nil {
 			return r.cutShort(m.err)
 		}
 		switch kind := m.msg.GetKind().(type) {
 		case *executorpb.PluginMessage_Output:
-			if err := r.output(kind.Output, m.early); err != nil {
+			if err := r.output(kind.Output); err != nil {
 				return executor.Result{}, err
 			}
 		case *executorpb.PluginMessage_Result:
@@ -65,11 +68,17 @@ func (r *run) cutShort(err error) (executor.Result, error) {
 	return executor.Result{Status: executor.StatusCancelled, StdoutBytes: r.stdout, StderrBytes: r.stderr}, nil
 }
 
-func (r *run) output(o *executorpb.Output, early bool) error {
+// tooEarly takes what came while the verdict was on its way.
+func (r *run) tooEarly(m received) (executor.Result, error) {
+	if err := r.s.refuseEarly(m); err != nil {
+		return executor.Result{}, err
+	}
+	return *r.s.ended, nil
+}
+
+func (r *run) output(o *executorpb.Output) error {
 	n := len(o.GetData())
 	switch {
-	case early:
-		return breach("output before the verdict")
 	case r.out == nil:
 		return breach("output after a refusal")
 	case n == 0 || n > outputChunkBytes:

@@ -43,15 +43,24 @@ func newServer(e executor.Executor, log hclog.Logger) *server {
 
 // grpcServer makes the server behind the connection; opts carry go-plugin's TLS.
 func (s *server) grpcServer(opts []grpc.ServerOption) *grpc.Server {
-	streams := 2*s.about.Capacity.MaxConcurrent + 16
 	return grpc.NewServer(append(opts,
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxSendMsgSize(maxMessageBytes),
-		grpc.MaxConcurrentStreams(streams),
+		grpc.MaxConcurrentStreams(streams(s.about.Capacity)),
 		grpc.InitialWindowSize(streamWindowBytes),
 		grpc.InitialConnWindowSize(connWindowBytes),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
 	)...)
+}
+
+// streams leaves room for submissions that are refused and for calls beside
+// them.
+func streams(c executor.Capacity) uint32 {
+	const most = 4096
+	if c.MaxConcurrent == 0 || c.MaxConcurrent > most/2 {
+		return most
+	}
+	return 2*c.MaxConcurrent + 16
 }
 
 // protect calls an author's method and turns its panic, or its goroutine's end,
