@@ -1,0 +1,261 @@
+package audit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/audit"
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+func open(t *testing.T, c audit.Config) (*audit.Journal, *bytes.Buffer) {
+	t.Helper()
+	log := &bytes.Buffer{}
+	c.Log = slog.New(slog.NewJSONHandler(log, nil))
+	j, err := audit.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return j, log
+}
+
+func shut(t *testing.T, j *audit.Journal) {
+	t.Helper()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func entry() gateway.Entry {
+	code := []byte("print('secret program')")
+	return gateway.Entry{
+		Time: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.FixedZone("", 3600)), RequestID: "r-1", Traceparent: "00-t", Caller: "alice",
+		Route: gateway.RouteSolve, Tool: "python", Plugin: "python-exec", CodeSHA256: executor.Source{Code: code}.Digest(), CodeBytes: len(code),
+		Decision: &gateway.Decision{
+			ID: "d-1", Profile: "solve", Revision: "rev", Grants: []string{"import:math"},
+			Violations: []gateway.Violation{{
+				Rule: "python.import", Level: "error", Message: "import of 'secret' is blocked", Hint: "secret", Subject: "secret", Line: 3, Column: 5, More: 2,
+			}},
+		},
+		Status: gateway.Rejected, Stages: gateway.Stages{Wait: time.Millisecond, Parse: 1500 * time.Microsecond, Judge: 2 * time.Millisecond},
+		Usage: executor.Usage{Wall: time.Second, CPU: 3 * time.Millisecond, MaxRSSBytes: 77},
+	}
+}
+
+func TestALineTellsAllButTheProgram(t *testing.T) {
+	out := &bytes.Buffer{}
+	j, _ := open(t, audit.Config{Stdout: out})
+	j.Record(entry())
+	shut(t, j)
+	want := `{"time":"2026-01-02T02:04:05.006Z","request_id":"r-1","traceparent":"00-t","caller":"alice","route":"solve","tool":"python",` +
+		`"plugin":"python-exec","profile":"solve","policy_revision":"rev","decision_id":"d-1",` +
+		`"code_sha256":"` + fmt.Sprintf("%x", entry().CodeSHA256) + `","code_bytes":23,"verdict":"deny",` +
+		`"rules":[{"rule":"python.import","level":"error","line":3,"column":5,"more":2}],"status":"rejected",` +
+		`"stages_ms":{"wait":1,"parse":1.5,"judge":2,"run":0},"usage":{"wall_ms":1000,"cpu_ms":3,"peak_memory_bytes":77}}` + "\n"
+	if out.String() != want {
+		t.Errorf("got  %s\nwant %s", out, want)
+	}
+	if strings.Contains(out.String(), "secret") {
+		t.Error("the line quotes the program")
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	out := &bytes.Buffer{}
+	j, _ := open(t, audit.Config{Stdout: out})
+	e := entry()
+	e.Decision = nil
+	e.Status, e.Fault = "", "plugin_died"
+	j.Record(e)
+	e.Decision = &gateway.Decision{Allow: true}
+	j.Record(e)
+	shut(t, j)
+	lines := strings.Split(out.String(), "\n")
+	if !strings.Contains(lines[0], `"verdict":"none","rules":[],"fault":"plugin_died"`) || !strings.Contains(lines[1], `"verdict":"allow","rules":[]`) {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestALineIsBounded(t *testing.T) {
+	out := &bytes.Buffer{}
+	j, _ := open(t, audit.Config{Stdout: out})
+	e := entry()
+	e.Tool = strings.Repeat("ä", 1<<18)
+	e.Decision.Violations = make([]gateway.Violation, 5000)
+	j.Record(e)
+	shut(t, j)
+	if n := out.Len(); n > 16<<10 || !strings.Contains(out.String(), `"rules_more":4900`) {
+		t.Errorf("a line of %d bytes", n)
+	}
+	if !json.Valid(out.Bytes()) {
+		t.Errorf("not JSON: %s", out)
+	}
+}
+
+func TestSourceIsRecordedMaskedWhenAsked(t *testing.T) {
+	out := &bytes.Buffer{}
+	j, _ := open(t, audit.Config{Stdout: out, Mask: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }})
+	e := entry()
+	e.Decision, e.Code = nil, []byte("print('secret program')\n")
+	j.Record(e)
+	shut(t, j)
+	if !strings.Contains(out.String(), `"code":"print('*** program')\n"`) {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestOffWritesNothing(t *testing.T) {
+	j, _ := open(t, audit.Config{File: audit.Off})
+	j.Record(entry())
+	shut(t, j)
+	if j.Lost() != 0 {
+		t.Errorf("%d lines lost", j.Lost())
+	}
+}
+
+func TestFileIsPrivateAndAppendedTo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	for range 2 {
+		j, _ := open(t, audit.Config{File: path})
+		j.Record(entry())
+		shut(t, j)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil || bytes.Count(raw, []byte("\n")) != 2 {
+		t.Errorf("file holds %s, %v", raw, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestWrongPathIsToldAtStart(t *testing.T) {
+	if _, err := audit.Open(audit.Config{File: filepath.Join(t.TempDir(), "no", "such", "folder"), Log: slog.Default()}); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestRotationCutsNoLine(t *testing.T) {
+	dir := t.TempDir()
+	j, _ := open(t, audit.Config{File: filepath.Join(dir, "audit.jsonl"), MaxMegabytes: 1, MaxBackups: 3, Queue: 20000})
+	e := entry()
+	e.Code = []byte(strings.Repeat("x", 1000))
+	const lines = 1500
+	for range lines {
+		j.Record(e)
+	}
+	shut(t, j)
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) < 2 {
+		t.Fatalf("files %q, %v", files, err)
+	}
+	count := 0
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n") {
+			count++
+			if !json.Valid([]byte(l)) {
+				t.Fatalf("cut line in %s: %.80s", f, l)
+			}
+		}
+	}
+	if count != lines || j.Lost() != 0 {
+		t.Errorf("%d lines in %d files, %d lost", count, len(files), j.Lost())
+	}
+}
+
+// gate is a writer that blocks until it is opened.
+type gate struct {
+	entered, open chan struct{}
+	bytes.Buffer
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	select {
+	case g.entered <- struct{}{}:
+	default:
+	}
+	<-g.open
+	return g.Buffer.Write(p)
+}
+
+func TestASlowDiskLosesLinesAndSaysHowMany(t *testing.T) {
+	g := &gate{entered: make(chan struct{}, 1), open: make(chan struct{})}
+	j, log := open(t, audit.Config{Stdout: g, Queue: 2})
+	j.Record(entry())
+	<-g.entered
+	for range 10 { // two wait, eight are lost; none blocks
+		j.Record(entry())
+	}
+	if j.Lost() != 8 {
+		t.Errorf("%d lost, want 8", j.Lost())
+	}
+	close(g.open)
+	shut(t, j)
+	if n := strings.Count(g.String(), "\n"); n != 3 {
+		t.Errorf("%d lines written", n)
+	}
+	if !strings.Contains(log.String(), `"lost_since_start":8`) {
+		t.Errorf("log: %s", log)
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestAFailedWriteIsALoss(t *testing.T) {
+	j, log := open(t, audit.Config{Stdout: broken{}})
+	j.Record(entry())
+	shut(t, j)
+	if j.Lost() != 1 || !strings.Contains(log.String(), "disk full") {
+		t.Errorf("%d lost; log: %s", j.Lost(), log)
+	}
+}
+
+func TestRecordAfterCloseIsALoss(t *testing.T) {
+	out := &bytes.Buffer{}
+	j, _ := open(t, audit.Config{Stdout: out})
+	shut(t, j)
+	shut(t, j)
+	j.Record(entry())
+	if j.Lost() != 1 || out.Len() != 0 {
+		t.Errorf("%d lost, wrote %s", j.Lost(), out)
+	}
+}
+
+func TestManyRecordAtOnce(t *testing.T) {
+	out := &bytes.Buffer{}
+	j, _ := open(t, audit.Config{Stdout: out})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 100 {
+				j.Record(entry())
+			}
+		})
+	}
+	wg.Wait()
+	shut(t, j)
+	if n := strings.Count(out.String(), "\n"); n+int(j.Lost()) != 800 || j.Lost() != 0 {
+		t.Errorf("%d lines, %d lost", n, j.Lost())
+	}
+}
