@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
@@ -10,6 +11,9 @@ import (
 // resultToWire cuts what would break a bound, so that an author's long message
 // does not look like a breach.
 func resultToWire(r executor.Result) *executorpb.Result {
+	if len(r.Value) > maxValue {
+		r.Notes = append(clampLen(r.Notes, maxFew-1), fmt.Sprintf("the value was cut at %d bytes", maxValue))
+	}
 	return &executorpb.Result{
 		Status: executorpb.Result_Status(r.Status), Value: clip(r.Value, maxValue),
 		HasValue: r.HasValue || r.Value != "", Problem: problemToWire(r.Problem),
