@@ -61,9 +61,10 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"freeport":  freePort,
-			"waitready": waitReady,
-			"status":    exitStatus,
+			"freeport":   freePort,
+			"waitready":  waitReady,
+			"status":     exitStatus,
+			"eventually": eventually,
 		},
 	})
 }
@@ -131,8 +132,25 @@ func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// eventually repeats a command until its standard output begins with a text:
+// eventually '503 ' http ….
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually TEXT command …")
+	}
+	for end := time.Now().Add(startLimit); ; time.Sleep(20 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		if strings.HasPrefix(ts.ReadFile("stdout"), args[0]) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("stdout never began with %q (%v)", args[0], err)
+		}
+	}
+}
+
 // httpCommand is the scripts' client: http [-t TOKEN] [-H 'name: value'] [-d
-// BODY | -n BYTES] [-timeout D] METHOD URL. It prints the status line, the
+// BODY | -f FILE | -n BYTES] [-timeout D] METHOD URL. It prints the status line, the
 // header in canonical order, and the body; its exit status is 0 for every
 // answer.
 func httpCommand(args []string, stdout, stderr *os.File) int {
@@ -167,6 +185,11 @@ func parseCall(args []string) (*call, error) {
 			c.header.Add(name, strings.TrimSpace(text))
 		case "-d":
 			c.body = []byte(value)
+		case "-f":
+			var err error
+			if c.body, err = os.ReadFile(value); err != nil {
+				return nil, err
+			}
 		case "-n":
 			n, err := strconv.Atoi(value)
 			if err != nil {
