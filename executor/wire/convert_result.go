@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
@@ -12,7 +13,7 @@ import (
 // does not look like a breach.
 func resultToWire(r executor.Result) *executorpb.Result {
 	if len(r.Value) > maxValue {
-		r.Notes = append(clampLen(r.Notes, maxFew-1), fmt.Sprintf("the value was cut at %d bytes", maxValue))
+		r.Notes = append(slices.Clip(clampLen(r.Notes, maxFew-1)), fmt.Sprintf("the value was cut at %d bytes", maxValue))
 	}
 	return &executorpb.Result{
 		Status: executorpb.Result_Status(r.Status), Value: clip(r.Value, maxValue),

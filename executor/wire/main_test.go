@@ -158,5 +158,3 @@ func background(t *testing.T) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
-
-func hostMain() int { return 0 }
