@@ -35,6 +35,8 @@ decision := {
 	"grants": grants,
 }
 
+default profile := {}
+
 profile := data.profiles[input.profile]
 
 errors contains violation if {
@@ -90,9 +92,7 @@ grants contains grant if {
 
 grants contains grant if some grant in object.get(profile, "grants", [])
 
-default levels := {}
-
-levels := profile.rules
+levels := object.get(profile, "rules", {})
 
 waived(finding) if {
 	some waiver in profile.waivers

@@ -128,6 +128,9 @@ class _Index:
         self.docstrings = []
         self.finals = []
         self.made = []
+        self.printed = {}
+        self.linked = {}
+        self.literal = {}
 
     # -- entering findings ---------------------------------------------------
 
@@ -254,6 +257,8 @@ class _Index:
         on = None
         if position == 0 and base.__class__ is Call and base.func.__class__ is Name:
             on = base.func.id + "()"
+        elif position == 0 and base.__class__ is Name:
+            on = base.id
         name = base.id if base.__class__ is Name else None
         self.hide(parts[position].attr, parts[position], role, after, on, name)
 
@@ -298,7 +303,7 @@ class _Index:
         value = node.value
         kind = value.__class__
         if kind is str:
-            if len(value) > 2:
+            if len(value) > 2 and id(node) not in self.printed:
                 self.text(value, node)
         elif kind is int:
             if value.bit_length() > BIG_INTEGER_BITS:
@@ -328,6 +333,8 @@ class _Index:
         if func.__class__ is Name:
             self.use(func)
             self.nodes += 1
+            if func.id == "print":
+                self.print_call(node)
             if len(self.frames) + 2 > self.depth:
                 self.depth = len(self.frames) + 2
         elif func.__class__ is Attribute:
@@ -337,6 +344,21 @@ class _Index:
         else:
             kids.append(func)
         return kids
+
+    def print_call(self, node):
+        """Remember the texts that a call of print does nothing with but write."""
+        if any(keyword.arg in (None, "file") for keyword in node.keywords):
+            return
+        stack = list(node.args)
+        while stack:
+            arg = stack.pop()
+            kind = arg.__class__
+            if kind is Constant:
+                self.printed[id(arg)] = arg
+            elif kind is JoinedStr:
+                stack += arg.values
+            elif kind is BinOp:
+                stack += (arg.left, arg.right)
 
     def keyword(self, node):
         if node.arg is not None:
@@ -767,6 +789,10 @@ class _Index:
         if "__doc__" in self.attributes or "__doc__" in self.names:
             for node in self.docstrings:
                 self.text(node.value, node)
+        if "print" in self.bindings:
+            for node in self.printed.values():
+                if node.value.__class__ is str:
+                    self.text(node.value, node)
         if self.finals:
             self.sections["nesting"]["finally"] = _final_depth(self.finals)
 
@@ -784,11 +810,16 @@ class _Index:
                     links.append((name, base.id, parts))
             elif kind is not Constant or value.value.__class__ is str:
                 if kind in _TEXTY:
+                    if kind is Constant:
+                        self.literal[name] = self.literal.get(name, 0) + 1
                     found = texts.setdefault(name, [])
                     if len(found) <= TEXTS:
                         _texts_in(value, found, {})
         if not self.aliases or not links:
             return
+        counts = self.linked
+        for name, _, _ in links:
+            counts[name] = counts.get(name, 0) + 1
         for _ in range(4):
             if not self.follow_links(links):
                 return
@@ -796,6 +827,8 @@ class _Index:
     def follow_links(self, links):
         grown = False
         for name, base, parts in links:
+            if base == name:
+                continue
             for path in self.aliases.get(base, ()):
                 longer = ".".join((path, *parts)) if parts else path
                 paths = self.aliases.setdefault(name, [])
@@ -814,6 +847,9 @@ class _Index:
                     full = f"{full}.{part.attr}"
                     self.put("paths", full, part)
                 if store is not None:
+                    # A name that is bound to other things as well stands for those.
+                    if self.linked.get(base, 0) < self.bindings[base] and "import" not in self.sections["bound"][base]:
+                        continue
                     self.record("stores", full, {"at": self.place(parts[-1]), "value": store})
                 elif not called:
                     self.put("values", full, parts[-1])
@@ -857,7 +893,7 @@ class _Index:
             else:
                 continue
             entry = self.call_entry(node)
-            if keys.__class__ is tuple and keys[0][0] == "." and "texts" not in entry:
+            if "texts" not in entry and "keywords" not in entry and keys != ("type",):
                 continue
             for key in keys:
                 self.record("calls", key, entry)
@@ -899,7 +935,7 @@ class _Index:
                     self.put("formats", "unbound", part)
                     continue
                 found = self.texts.get(receiver.id, ())
-                sure = len(found) >= self.bindings.get(receiver.id, 1)
+                sure = self.literal.get(receiver.id, 0) >= self.bindings.get(receiver.id, 1)
             for template in found:
                 self.fields(template, part, 0)
             if not sure:
@@ -928,6 +964,9 @@ class _Index:
             entry = {"at": self.place(node), "bases": [self.dotted(base) for base in node.bases]}
             if node.keywords:
                 entry["keywords"] = [keyword.arg or "**" for keyword in node.keywords]
+                for keyword in node.keywords:
+                    if keyword.arg == "metaclass":
+                        entry["metaclass"] = self.dotted(keyword.value)
             self.record("classes", name, entry)
 
     def dotted(self, node):
