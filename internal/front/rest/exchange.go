@@ -158,7 +158,7 @@ func (x *exchange) refuse(err error) {
 	if x.status != 0 {
 		return
 	}
-	if errors.Is(err, gateway.ErrGone) {
+	if errors.Is(err, gateway.ErrGone) && x.r.Context().Err() != nil {
 		x.logged = statusGone
 	}
 	fault := refusalFor(err, x.s.cfg.Limits)
@@ -204,7 +204,7 @@ func (x *exchange) request(route gateway.Route, tool, code string) gateway.Reque
 	return gateway.Request{ID: x.id, Traceparent: x.trace, Route: route, Caller: x.caller, Tool: tool, Code: []byte(code)}
 }
 
-// solve runs a request; a caller who went away meanwhile is ErrGone.
+// solve runs a request. A run that was cancelled has no answer: ErrGone.
 func (x *exchange) solve(req gateway.Request) (gateway.Answer, error) {
 	ans, err := x.s.cfg.Gateway.Solve(x.r.Context(), req)
 	if err == nil && ans.Status == gateway.Cancelled {

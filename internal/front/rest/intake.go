@@ -15,8 +15,12 @@ import (
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
-// bodyTime is how long a body may take to arrive.
-const bodyTime = 20 * time.Second
+func orBodyTime(d time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return 20 * time.Second
+}
 
 func tooLarge(what string, limit int64) refusal {
 	return refusal{status: http.StatusRequestEntityTooLarge, detail: fmt.Sprintf("%s is too large: at most %s", what, gateway.Bytes(uint64(max(0, limit))))}
@@ -43,7 +47,7 @@ func (x *exchange) body() ([]byte, error) {
 		return nil, tooLarge("body", limit)
 	}
 	control := http.NewResponseController(x.ResponseWriter)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // a writer without a connection has no deadline
+	_ = control.SetReadDeadline(time.Now().Add(orBodyTime(x.s.cfg.Limits.BodyTime))) // a writer without a connection has no deadline
 	raw, err := io.ReadAll(http.MaxBytesReader(x.ResponseWriter, x.r.Body, limit))
 	var over *http.MaxBytesError
 	switch {

@@ -130,6 +130,7 @@ type lab struct {
 	python  *target
 	calc    *target
 	ready   bool
+	front   rest.Config
 	close   func()
 }
 
@@ -188,10 +189,11 @@ func newLab(t *testing.T, change ...func(*gateway.Config)) *lab {
 	for _, c := range change {
 		c(&cfg)
 	}
-	l.handler = rest.New(rest.Config{
+	l.front = rest.Config{
 		Gateway: gateway.New(cfg), Auth: tokens(t), Version: "9.9.9", Limits: rest.Limits{BodyBytes: 256 << 10, CodeBytes: 64 << 10},
 		Log: logger, Ready: func() bool { return l.ready },
-	})
+	}
+	l.handler = rest.New(l.front)
 	return l
 }
 
@@ -218,7 +220,7 @@ func (l *lab) serve() (address string, read *counter) {
 	counted := &countingListener{Listener: listener, read: &counter{}}
 	srv := rest.ServerFor(l.handler, rest.ServerConfig{WallCeiling: time.Minute, Log: slog.New(slog.NewJSONHandler(l.log, nil))})
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(counted) }()
+	go func() { done <- srv.Serve(rest.Listener(counted, nil)) }()
 	l.t.Cleanup(func() {
 		_ = srv.Close()
 		if err := <-done; !errors.Is(err, http.ErrServerClosed) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
@@ -32,8 +33,9 @@ type Config struct {
 
 // Limits are the front's own bounds.
 type Limits struct {
-	BodyBytes int64 // of a request's body
-	CodeBytes int   // as the gateway's; told to callers
+	BodyBytes int64         // of a request's body
+	BodyTime  time.Duration // until a body is there whole; 0: 20 s
+	CodeBytes int           // as the gateway's; told to callers
 }
 
 type server struct {
@@ -45,9 +47,7 @@ type server struct {
 
 // New makes the handler of every public route. It is safe for concurrent use.
 func New(cfg Config) http.Handler {
-	if cfg.NewID == nil {
-		cfg.NewID = func() string { return strings.ToLower(rand.Text()) }
-	}
+	cfg.NewID = orRandom(cfg.NewID)
 	s := &server{cfg: cfg, mux: http.NewServeMux(), openAPI: openAPI(cfg.Version)}
 	s.routes = s.table()
 	allow := map[string][]string{}
@@ -64,9 +64,18 @@ func New(cfg Config) http.Handler {
 	return s
 }
 
+func orRandom(newID func() string) func() string {
+	if newID != nil {
+		return newID
+	}
+	return func() string { return strings.ToLower(rand.Text()) }
+}
+
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.begin(w, r)
+	enter(r, phaseBusy)
+	defer enter(r, phaseFlush)
 	defer x.end()
 	if !plainPath(r.URL.Path) {
 		x.refuse(notFound(x))

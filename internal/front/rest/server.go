@@ -8,6 +8,7 @@ import (
 
 // ServerConfig is what ServerFor needs to know of the limits.
 type ServerConfig struct {
+	BodyTime    time.Duration // as Limits.BodyTime
 	WallCeiling time.Duration // the longest run
 	QueueWait   time.Duration // the longest wait for a slot
 	ParseWall   time.Duration // the longest parse
@@ -23,9 +24,10 @@ func ServerFor(h http.Handler, c ServerConfig) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
-		WriteTimeout:      bodyTime + c.QueueWait + 2*c.ParseWall + c.WallCeiling + 60*time.Second,
+		WriteTimeout:      orBodyTime(c.BodyTime) + c.QueueWait + 2*c.ParseWall + c.WallCeiling + 60*time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
+		ConnContext:       withConn,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 
 		DisableGeneralOptionsHandler: true,
