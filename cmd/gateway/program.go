@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,9 +100,9 @@ func (h *house) end() {
 
 // quiet makes a configuration that is meant for serving fit for one program:
 // standard output belongs to the program, and the log tells what went wrong
-// unless more was asked for.
+// unless a flag or the environment asks for more.
 func quiet(c *config.Loaded) {
-	if c.Origin("log.level").Place == "" || c.Log.Level == config.Defaults().Log.Level {
+	if place := c.Origin("log.level").Place; !strings.HasPrefix(place, "--") && !strings.HasPrefix(place, config.EnvPrefix) {
 		c.Log.Level = "error"
 	}
 	if c.Audit.File == "" {

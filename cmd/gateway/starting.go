@@ -18,7 +18,7 @@ const startPoll = 100 * time.Millisecond
 // is not to be had.
 func (h *house) keepStarting(ctx context.Context) error {
 	if err := h.host.Start(ctx); err != nil {
-		h.log.Error("a plugin did not start; it is tried again", "error", err)
+		return unlessEnded(ctx, fmt.Errorf("start the plugins: %w", err))
 	}
 	if err := h.wallsStand(); err != nil {
 		return err
@@ -30,8 +30,8 @@ func (h *house) keepStarting(ctx context.Context) error {
 		ready, languages := h.host.Ready(), len(h.languages())
 		if languages > known {
 			known = languages
-			if err := h.loadPolicy(ctx); err != nil && ready && ctx.Err() == nil {
-				return err
+			if err := h.loadPolicy(ctx); err != nil && ready {
+				return unlessEnded(ctx, err)
 			}
 		}
 		if ready && h.ready() {
@@ -46,6 +46,14 @@ func (h *house) keepStarting(ctx context.Context) error {
 	}
 }
 
+// unlessEnded is err, or nothing when ctx ended: then somebody asked for that.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
 // startAll is keepStarting for one program: whatever is missing is an error.
 func (h *house) startAll(ctx context.Context) error {
 	if err := h.host.Start(ctx); err != nil {
@@ -58,12 +66,6 @@ func (h *house) startAll(ctx context.Context) error {
 		return errors.New("the plugin did not start: see the log above (--log-level info tells more)")
 	}
 	return h.loadPolicy(ctx)
-}
-
-// keepReloading puts a changed policy in force until ctx ends.
-func (h *house) keepReloading(ctx context.Context) error {
-	<-ctx.Done()
-	return nil
 }
 
 // wallsStand tells which walls stand around each plugin, and wants those of
