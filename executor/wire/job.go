@@ -358,8 +358,8 @@ func attend[T any](ctx context.Context, j *job, where string, do func() (T, erro
 	j.hold()
 	go func() {
 		a := answer{err: errPanic}
-		defer j.letGo()
 		defer func() { done <- a }()
+		defer j.letGo() // before the answer: whoever has that finds the slot free
 		a.err = j.srv.protect(where, func() (err error) {
 			a.value, err = do()
 			return err

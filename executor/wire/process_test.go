@@ -170,6 +170,8 @@ func TestProcessThatDies(t *testing.T) {
 		p := startProcess(t)
 		p.signal(t, syscall.SIGSTOP)
 		defer p.signal(t, syscall.SIGKILL)
+		pid, _ := strconv.Atoi(p.plugin.ID())
+		eventually(t, "the stop", func() bool { return processState(pid) == 'T' })
 		if _, err := p.Health(t.Context(), false); !errors.Is(err, ErrOverrun) {
 			t.Errorf("%v", err)
 		}
@@ -223,17 +225,20 @@ func TestHostThatIsKilledTakesThePluginAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = host.Wait()
-	eventually(t, "the plugin's end", func() bool { return !runs(pid) })
+	eventually(t, "the plugin's end", func() bool {
+		state := processState(pid)
+		return state == 0 || state == 'Z'
+	})
 }
 
-// runs says whether pid is a process that is no zombie.
-func runs(pid int) bool {
+// processState is the kernel's letter for what pid does; 0: there is none.
+func processState(pid int) byte {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false
+		return 0
 	}
 	_, rest, _ := strings.Cut(string(text), ") ")
-	return !strings.HasPrefix(rest, "Z")
+	return rest[0]
 }
 
 func TestServeByHand(t *testing.T) {

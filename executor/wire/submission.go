@@ -69,7 +69,7 @@ func (c *Client) Submit(ctx context.Context, src executor.Source) (*Submission, 
 		return nil, c.fault(ctx, "submit", err)
 	}
 	if s.ended == nil {
-		s.in = make(chan received)
+		s.in = make(chan received, 1)
 		go s.pump()
 	}
 	return s, nil
