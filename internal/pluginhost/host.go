@@ -1,0 +1,159 @@
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
+	"github.com/sluice-gateway/sluice/internal/sandbox"
+)
+
+// Host runs plugins. It implements gateway.Executors. Its methods may be called
+// from several goroutines; Start and Close once each, in that order.
+type Host struct {
+	cfg       Config
+	offer     sandbox.Offer
+	home      *home
+	pools     []*pool
+	directory *directory
+
+	stopKeepers context.CancelFunc // drain and stop
+	cutShort    context.CancelFunc // stop waiting
+	running     sync.WaitGroup
+}
+
+var _ gateway.Executors = (*Host)(nil)
+
+// New checks cfg and makes the Host's directory, sweeping what killed gateways
+// left there. The calling program's main must have called [sandbox.Shim]. A Host
+// that was made must be closed.
+func New(cfg Config) (*Host, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	if cfg.LookupEnv == nil {
+		cfg.LookupEnv = func(string) (string, bool) { return "", false }
+	}
+	if cfg.LogLevel == "" {
+		cfg.LogLevel = "info"
+	}
+	times := contractTiming()
+	if cfg.timing != nil {
+		times = *cfg.timing
+	}
+	home, err := openHome(cfg.StateRoot)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{cfg: cfg, offer: sandbox.Probe(), home: home, directory: newDirectory(cfg.Plugins)}
+	for _, p := range cfg.Plugins {
+		h.pools = append(h.pools, newPool(h, p, times))
+	}
+	return h, nil
+}
+
+// Start starts all plugins at once and returns when each has been healthy or has
+// failed once; those that failed are restarted in the background. An error means
+// that the plugins do not go together (two claim one tool) or that ctx ended.
+func (h *Host) Start(ctx context.Context) error {
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	patience, cut := context.WithCancel(context.WithoutCancel(ctx))
+	h.stopKeepers, h.cutShort = stop, cut
+	for _, k := range h.keepers() {
+		h.running.Go(func() { k.run(run, patience) })
+	}
+	for _, k := range h.keepers() {
+		select {
+		case <-k.settled:
+		case <-ctx.Done():
+			return fmt.Errorf("start plugins: %w", ctx.Err())
+		}
+	}
+	return h.clash()
+}
+
+// clash finds plugins that were refused since another has their tool.
+func (h *Host) clash() error {
+	var faults []error
+	for _, p := range h.pools {
+		if err := p.clashed(); err != nil {
+			faults = append(faults, fmt.Errorf("start plugin %q: %w", p.spec.Name, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Close drains and stops every plugin. When ctx ends it stops waiting for
+// programs that run. It returns when no process, socket or directory is left.
+func (h *Host) Close(ctx context.Context) error {
+	if h.stopKeepers != nil {
+		h.stopKeepers()
+		unhook := context.AfterFunc(ctx, h.cutShort)
+		h.running.Wait()
+		unhook()
+		h.cutShort()
+	}
+	return h.home.close()
+}
+
+// Ready reports whether every plugin has a process that takes work.
+func (h *Host) Ready() bool {
+	for _, p := range h.pools {
+		if s := p.state(); s != Healthy && s != Degraded {
+			return false
+		}
+	}
+	return true
+}
+
+// Status tells of every process, in the order of the configuration.
+func (h *Host) Status() []PluginStatus {
+	var all []PluginStatus
+	for _, k := range h.keepers() {
+		all = append(all, k.status())
+	}
+	return all
+}
+
+// Release lets a plugin's processes out of quarantine.
+func (h *Host) Release(name string) error {
+	for _, p := range h.pools {
+		if p.spec.Name != name {
+			continue
+		}
+		for _, k := range p.keepers {
+			if k.now() == Quarantined {
+				select {
+				case k.release <- struct{}{}:
+				default:
+				}
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("release plugin %q: there is none of that name", name)
+}
+
+// Find implements gateway.Executors. Names are compared trimmed, in lower case,
+// and with "-" as "_". A tool of a plugin that has not been up yet is
+// ErrPluginDown.
+func (h *Host) Find(tool string) (gateway.Target, error) {
+	t, err := h.directory.find(tool)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Targets implements gateway.Executors.
+func (h *Host) Targets() []gateway.Target { return h.directory.targets() }
+
+func (h *Host) keepers() []*keeper {
+	var all []*keeper
+	for _, p := range h.pools {
+		all = append(all, p.keepers...)
+	}
+	return all
+}

@@ -1,0 +1,340 @@
+package pluginhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sluice-gateway/sluice/executor/wire"
+)
+
+// keeper keeps one process of a plugin alive. run is its only goroutine; what
+// others read is under mu.
+type keeper struct {
+	pool     *pool
+	instance int
+	log      *slog.Logger
+	settled  chan struct{} // closed when it was healthy or failed once
+	release  chan struct{} // an operator lets it out of quarantine
+
+	once sync.Once
+
+	mu        sync.Mutex
+	state     State
+	why       string
+	since     time.Time
+	current   *generation
+	restarts  int
+	lastWords string
+}
+
+func newKeeper(p *pool, instance int) *keeper {
+	return &keeper{
+		pool: p, instance: instance, log: p.log.With("instance", instance),
+		settled: make(chan struct{}), release: make(chan struct{}, 1), state: Stopped, since: time.Now(),
+	}
+}
+
+// outcome is how one generation's time ended.
+type outcome struct {
+	err     error         // nil: it was stopped
+	healthy time.Duration // how long it was in service
+}
+
+// run lives until ctx ends; then it drains, and stop bounds how long.
+func (k *keeper) run(ctx, stop context.Context) {
+	exits := window{length: k.pool.times.exitWindow}
+	failures, trial := 0, false
+	for ctx.Err() == nil {
+		end := k.live(ctx, stop)
+		k.once.Do(func() { close(k.settled) })
+		if ctx.Err() != nil {
+			break
+		}
+		if end.healthy >= k.pool.times.settled {
+			failures, trial = 0, false
+		}
+		looped := exits.add(time.Now()) >= k.pool.times.exits
+		if errors.Is(end.err, errMistrust) || looped || trial {
+			trial = k.quarantine(ctx, end.err)
+			failures, exits.times = 0, nil
+			continue
+		}
+		k.enter(Backoff, text(end.err))
+		sleep(ctx, k.pool.times.restartDelay(failures))
+		failures++
+	}
+	k.enter(Stopped, "")
+}
+
+// live is one generation, from its start to its end.
+func (k *keeper) live(ctx, stop context.Context) outcome {
+	k.enter(Starting, "")
+	begin := time.Now()
+	g, err := k.launch(ctx)
+	if err == nil {
+		err = k.pool.publish(g)
+		if err != nil {
+			g.destroy(k.pool.times.shutdown)
+		}
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			k.log.Error("plugin did not start", "error", err, "took", time.Since(begin))
+		}
+		return outcome{err: err}
+	}
+	k.mu.Lock()
+	k.current = g
+	k.mu.Unlock()
+	k.enter(Healthy, "")
+	k.once.Do(func() { close(k.settled) })
+	k.log.Info("plugin is healthy", "plugin", g.about.Name, "version", g.about.Version, "pid", g.child.pid(), "took", time.Since(begin))
+	begin = time.Now()
+	err = k.watch(ctx, g)
+	k.retire(stop, g, err)
+	return outcome{err: err, healthy: time.Since(begin)}
+}
+
+// watch returns nil when ctx ends, and else why the process cannot go on.
+func (k *keeper) watch(ctx context.Context, g *generation) error {
+	ticker := time.NewTicker(k.pool.times.health)
+	defer ticker.Stop()
+	pulse := pulse{times: k.pool.times}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-g.done():
+			return fmt.Errorf("plugin died: %s", g.child.process().Wait())
+		case <-g.alarm:
+			if err := k.complaint(g); err != nil {
+				return err
+			}
+		case <-ticker.C:
+		}
+		if err := k.look(ctx, g, &pulse); err != nil {
+			return err
+		}
+	}
+}
+
+// complaint is what requests found out about g. A lost connection is most often
+// the first sign of a death, whose cause says more.
+func (k *keeper) complaint(g *generation) error {
+	err := k.pool.complaint(g)
+	if !errors.Is(err, errConnection) {
+		return err
+	}
+	select {
+	case <-g.done():
+		return fmt.Errorf("plugin died: %s", g.child.process().Wait())
+	case <-time.After(k.pool.times.stack):
+		return err
+	}
+}
+
+// look asks for the plugin's health once and draws the conclusion.
+func (k *keeper) look(ctx context.Context, g *generation, p *pulse) error {
+	if g.client.Strikes().Breaches > 0 {
+		return fmt.Errorf("%w: it broke the contract", errMistrust)
+	}
+	h, err := g.client.Health(ctx, false)
+	if ctx.Err() != nil || g.dead() {
+		return nil // the next turn of watch sees it
+	}
+	if errors.Is(err, wire.ErrProtocol) {
+		return fmt.Errorf("%w: %w", errMistrust, err)
+	}
+	switch {
+	case err == nil && h.State == wire.HealthFailed:
+		return fmt.Errorf("plugin says that it failed: %s", clip(h.Detail, maxLogText))
+	case err == nil && h.State == wire.HealthDraining:
+		return errDrained
+	}
+	switch p.feel(err == nil, err == nil && h.State == wire.HealthReady) {
+	case Degraded:
+		if k.pool.degrade(g, true) {
+			k.enter(Degraded, clip(h.State.String()+" "+h.Detail, maxLogValue))
+		}
+	case Healthy:
+		if k.pool.degrade(g, false) {
+			k.enter(Healthy, "")
+		}
+	case Stopping:
+		return errHung
+	}
+	return nil
+}
+
+var errHung = errors.New("plugin does not answer")
+
+// pulse counts looks at a plugin's health.
+type pulse struct {
+	times      timing
+	silent     int // looks in a row without an answer
+	good       int // good answers in a row
+	wasDegrade bool
+}
+
+// feel says what state one more look means; Stopping means that it hangs.
+func (p *pulse) feel(answered, ready bool) State {
+	if !answered {
+		p.silent++
+	} else {
+		p.silent = 0
+	}
+	if answered && ready {
+		p.good++
+	} else {
+		p.good = 0
+	}
+	switch {
+	case p.silent >= p.times.missed+p.times.hung:
+		return Stopping
+	case p.silent >= p.times.missed, answered && !ready:
+		p.wasDegrade = true
+	case p.wasDegrade && p.good >= p.times.good:
+		p.wasDegrade = false
+	}
+	if p.wasDegrade {
+		return Degraded
+	}
+	return Healthy
+}
+
+// retire takes a generation out of service and ends it. After a clean stop it
+// drains first; stop bounds that.
+func (k *keeper) retire(stop context.Context, g *generation, err error) {
+	p := k.pool
+	patience := p.times.shutdown
+	p.close(g)
+	switch {
+	case err == nil, errors.Is(err, errDrained):
+		k.enter(Draining, text(err))
+		k.drain(stop, g)
+		if stop.Err() != nil {
+			patience = 0
+		}
+	case errors.Is(err, errHung):
+		_ = g.child.process().Signal(unix.SIGABRT) // a Go program says where it hangs
+		select {
+		case <-g.done():
+		case <-time.After(p.times.stack):
+		}
+		patience = 0
+	default:
+		patience = 0
+	}
+	k.enter(Stopping, text(err))
+	if err != nil {
+		p.blame(g, err)
+	}
+	close(g.blamed)
+	g.destroy(patience)
+	p.remove(g)
+	k.note(g)
+	k.mu.Lock()
+	k.current = nil
+	k.mu.Unlock()
+	if err != nil {
+		k.log.Error("plugin ended", "error", err, g.describeExit())
+	} else {
+		k.log.Info("plugin stopped", g.describeExit())
+	}
+}
+
+// drain tells the plugin and waits until its last program has ended.
+func (k *keeper) drain(stop context.Context, g *generation) {
+	ctx, cancel := context.WithTimeout(stop, k.pool.spec.DrainTimeout)
+	defer cancel()
+	if _, err := g.client.Drain(ctx, "stop"); err != nil && ctx.Err() == nil {
+		k.log.Warn("plugin did not take the word to drain", "error", err)
+	}
+	if !k.pool.idle(ctx, g) {
+		k.log.Warn("plugin was stopped with programs running", "inflight", k.pool.running(g))
+	}
+}
+
+// quarantine keeps the plugin down until an operator releases it. What failed by
+// crashing is tried once in a while; then trial is true.
+func (k *keeper) quarantine(ctx context.Context, err error) (trial bool) {
+	k.enter(Quarantined, text(err))
+	k.log.Error("plugin is in quarantine", "error", err)
+	var again <-chan time.Time
+	if !errors.Is(err, errMistrust) {
+		timer := time.NewTimer(k.pool.times.trial)
+		defer timer.Stop()
+		again = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-again:
+		return true
+	case <-k.release:
+	}
+	return false
+}
+
+// note keeps a dead process's last words.
+func (k *keeper) note(g *generation) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lastWords = g.words.String()
+}
+
+// enter changes the state and wakes who waits for one.
+func (k *keeper) enter(s State, why string) {
+	k.mu.Lock()
+	if s == Starting && k.state != Stopped {
+		k.restarts++
+	}
+	k.state, k.why, k.since = s, why, time.Now()
+	k.mu.Unlock()
+	k.pool.wake()
+}
+
+func (k *keeper) status() PluginStatus {
+	k.mu.Lock()
+	s := PluginStatus{
+		Name: k.pool.spec.Name, Instance: k.instance, State: k.state, Why: k.why, Since: k.since,
+		Restarts: k.restarts, LastWords: k.lastWords,
+	}
+	g := k.current
+	k.mu.Unlock()
+	if g != nil {
+		s.Plugin, s.Version, s.PID = g.about.Name, g.about.Version, g.child.pid()
+		s.Inflight, s.Walls = k.pool.running(g), g.child.process().Walls()
+	}
+	return s
+}
+
+func (k *keeper) now() State {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return clip(err.Error(), maxLogText)
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
