@@ -262,6 +262,33 @@ func TestCalculatorTextOfSeveralStatementsIsAPythonCell(t *testing.T) {
 	}
 }
 
+func TestPythonToolWithoutSessions(t *testing.T) {
+	l := newLab(t)
+	l.python.tool = executor.Tool{Name: "python"}
+	for _, name := range []string{"python", "Code-Interpreter", "python_exec", "python_code_exec"} {
+		o := observe(t, l.do(call{path: "/v1/tools/call", token: token, body: `{"name":"` + name + `","arguments":{"code":"x"}}`}))
+		if !o.OK || o.Output != "x\n" || o.State == nil || *o.State != "new" || o.SessionID != nil {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	for _, body := range []string{
+		`{"name":"python","session_id":"s_1","arguments":{"code":"x"}}`, `{"name":"Stateful-Python-Code-Exec","arguments":{"code":"x"}}`,
+	} {
+		if w := l.do(call{path: "/v1/tools/call", token: token, body: body}); w.Code != 404 || !strings.Contains(detail(w), "session") {
+			t.Errorf("%s: %d %s", body, w.Code, w.Body)
+		}
+	}
+}
+
+func TestCellWhilePythonIsDown(t *testing.T) {
+	l := newLab(t)
+	l.python.submit = func(context.Context, executor.Source) (gateway.Submission, error) { return nil, gateway.ErrPluginDown }
+	w := l.do(call{path: "/v1/tools/call", token: token, body: `{"name":"calc","arguments":{"expression":"1;2"}}`})
+	if w.Code != 503 {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}
+
 func TestCellWithoutPythonGoesToTheCalculator(t *testing.T) {
 	l := newLab(t, func(c *gateway.Config) { c.Executors = c.Executors.(targets)[:1] })
 	o := observe(t, l.do(call{path: "/v1/tools/call", token: token, body: `{"name":"calc","arguments":{"expression":"1;2"}}`}))

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -130,7 +131,7 @@ func (s *server) callTool(x *exchange) error {
 // toolCall is what a call asks for.
 type toolCall struct {
 	tool, code string
-	cell       bool // a cell of the python tool
+	cell       bool // runs Python: with sessions, it would be a cell of one
 }
 
 func (s *server) toolCall(x *exchange, body callRequest) (toolCall, error) {
@@ -141,34 +142,35 @@ func (s *server) toolCall(x *exchange, body callRequest) (toolCall, error) {
 	if err := waitField(body.Wait); err != nil {
 		return toolCall{}, err
 	}
-	call := toolCall{}
-	if call.code, err = codeOf(body.Arguments); err != nil {
-		return toolCall{}, err
-	}
-	target, err := s.findTool(name)
+	code, err := codeOf(body.Arguments)
 	if err != nil {
 		return toolCall{}, err
 	}
-	call.tool = target.Tool().Name
-	if call.tool == calculator && strings.ContainsAny(call.code, "\n;") {
-		return s.cellOf(x, call, body.Session)
+	target, err := s.findTool(name)
+	if errors.Is(err, gateway.ErrUnknownTool) && toolName(name) == statefulTool {
+		return toolCall{}, noSession(x)
 	}
-	if target.Tool().Stateful {
+	if err != nil {
+		return toolCall{}, err
+	}
+	call := toolCall{tool: target.Tool().Name, code: code, cell: target.Language().ID == python}
+	if call.tool == calculator && strings.ContainsAny(code, "\n;") {
+		call = s.cellOf(call)
+	}
+	if target.Tool().Stateful || (call.cell && body.Session != nil) {
 		return toolCall{}, noSession(x)
 	}
 	return call, nil
 }
 
-// cellOf makes a python cell of a calculator call. Without sessions, each such
-// cell starts from nothing, and its answer says so.
-func (s *server) cellOf(x *exchange, call toolCall, session *string) (toolCall, error) {
-	if session != nil {
-		return toolCall{}, noSession(x)
+// cellOf makes a python cell of a calculator call, as the training tool does.
+// Without a python plugin the calculator is left to say that it cannot read the
+// text.
+func (s *server) cellOf(call toolCall) toolCall {
+	if _, err := s.cfg.Gateway.Find(python); errors.Is(err, gateway.ErrUnknownTool) {
+		return call
 	}
-	if _, err := s.cfg.Gateway.Find(python); err != nil {
-		return call, nil //nolint:nilerr // without python the calculator says itself that it cannot read the text
-	}
-	return toolCall{tool: python, code: strings.TrimSpace(call.code), cell: true}, nil
+	return toolCall{tool: python, code: strings.TrimSpace(call.code), cell: true}
 }
 
 // observe answers with what the model is to see.
@@ -178,7 +180,7 @@ func (x *exchange) observe(call toolCall, status gateway.Status, output string) 
 		return nil
 	}
 	ans := callAnswer{OK: status == gateway.Completed, Output: output, Status: status, RequestID: x.id}
-	if call.cell {
+	if call.cell { // without sessions, each starts from nothing
 		state := "new"
 		ans.State = &state
 	}
