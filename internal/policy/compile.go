@@ -2,23 +2,20 @@ package policy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
-
-	"github.com/sluice-gateway/sluice/executor"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // language is the rules of one language, ready to be asked.
 type language struct {
-	id       string
-	schema   string // "pyast/1"; empty for a policy that admits all
 	input    inputCheck
-	sections []string // nil: all
+	proof    *jsonschema.Schema // of the whole document, for the corpus; nil: there is no schema
+	sections []string           // nil: all
 	query    rego.PreparedEvalQuery
 	rules    map[string]Rule
 }
@@ -27,7 +24,6 @@ type language struct {
 type compiled struct {
 	compiler *ast.Compiler
 	modules  map[string]*ast.Module // as parsed
-	schema   map[string]any         // nil: there is none
 }
 
 // compile compiles modules for one language: strict, with its schema at the
@@ -47,25 +43,7 @@ func compile(modules map[string]*ast.Module, schema map[string]any, caps *ast.Ca
 	if compiler.Compile(modules); compiler.Failed() {
 		return nil, fmt.Errorf("compile: %w", compiler.Errors)
 	}
-	return &compiled{compiler: compiler, modules: modules, schema: schema}, nil
-}
-
-// inputSchema is a language's schema with the gateway's own part of the
-// document added to it.
-func inputSchema(l executor.Language) (map[string]any, error) {
-	var schema map[string]any
-	if err := json.Unmarshal(l.Schema, &schema); err != nil {
-		return nil, fmt.Errorf("read schema %s: %w", l.TreeSchema, err)
-	}
-	properties, ok := schema["properties"].(map[string]any)
-	if !ok || schema["additionalProperties"] != false {
-		return nil, fmt.Errorf("read schema %s: it must list its properties and refuse others (additionalProperties: false)", l.TreeSchema)
-	}
-	for _, name := range []string{keyTool, keyProfile, keyCaller} {
-		properties[name] = map[string]any{"type": "string"}
-	}
-	properties[keySession] = map[string]any{"type": "boolean"}
-	return schema, nil
+	return &compiled{compiler: compiler, modules: modules}, nil
 }
 
 // prepare makes the query that Decide evaluates.

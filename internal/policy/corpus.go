@@ -237,6 +237,9 @@ func (c *corpusRun) one(ctx context.Context, e example) error {
 	if ended != nil {
 		return fmt.Errorf("it does not parse: %v", ended.Status)
 	}
+	if err := l.follows(tree.JSON); err != nil {
+		return fmt.Errorf("document does not follow its schema: %w", err)
+	}
 	profiles := e.profiles
 	if len(profiles) == 0 {
 		profiles = c.b.revision.profiles.names()

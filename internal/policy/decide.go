@@ -78,7 +78,11 @@ func (r *revision) evaluate(ctx context.Context, l *language, input map[string]a
 	if err := r.profiles.lapse(ctx, now); err != nil {
 		return nil, fmt.Errorf("%w: %w", gateway.ErrPolicyFault, err)
 	}
-	results, err := l.query.Eval(ctx, rego.EvalParsedInput(ast.LazyObject(input)), rego.EvalExternalCancel(stop.cancel))
+	value, err := l.input.value(input)
+	if err != nil {
+		return nil, fmt.Errorf("%w: document: %w", gateway.ErrPluginFault, err)
+	}
+	results, err := l.query.Eval(ctx, rego.EvalParsedInput(value), rego.EvalExternalCancel(stop.cancel))
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("decide: %w", context.Cause(ctx))

@@ -27,48 +27,54 @@ const (
 // readDecision reads the one object that the entry point answers with. Whatever
 // is not exactly of the contract's form is a fault, never a verdict.
 func readDecision(term *ast.Term, rules map[string]Rule) (d gateway.Decision, err error) {
-	object, err := members(term, "allow", "violations", "limits", "grants")
-	if err != nil {
+	var object [len(decisionKeys)]*ast.Term
+	if err := members(term, decisionKeys[:], object[:]); err != nil {
 		return d, fmt.Errorf("decision: %w", err)
 	}
-	allow, ok := object["allow"].Value.(ast.Boolean)
+	allow, ok := object[0].Value.(ast.Boolean)
 	if !ok {
 		return d, errors.New("decision.allow is no boolean")
 	}
-	if d.Violations, err = readViolations(object["violations"], rules); err != nil {
+	if d.Violations, err = readViolations(object[1], rules); err != nil {
 		return d, err
 	}
-	if d.Limits, err = readLimits(object["limits"]); err != nil {
+	if d.Limits, err = readLimits(object[2]); err != nil {
 		return d, err
 	}
-	if d.Grants, err = readGrants(object["grants"]); err != nil {
+	if d.Grants, err = readGrants(object[3]); err != nil {
 		return d, err
 	}
 	d.Allow = bool(allow)
-	if refused := slices.ContainsFunc(d.Violations, isError); refused == d.Allow {
-		return d, fmt.Errorf("decision.allow is %v with violations of level error: %v", d.Allow, refused)
+	if d.Allow && slices.ContainsFunc(d.Violations, isError) {
+		return d, errors.New("decision.allow is true beside a violation of level error")
 	}
 	return d, nil
 }
 
 func isError(v gateway.Violation) bool { return v.Level == levelError }
 
-// members returns an object's members; all of names must be there and no other.
-func members(term *ast.Term, names ...string) (map[string]*ast.Term, error) {
+// Keys of a decision and of a violation. Terms are never changed.
+var (
+	decisionKeys  = [...]*ast.Term{ast.StringTerm("allow"), ast.StringTerm("violations"), ast.StringTerm("limits"), ast.StringTerm("grants")}
+	violationKeys = [...]*ast.Term{ast.StringTerm("rule"), ast.StringTerm("level"), ast.StringTerm("msg"), ast.StringTerm("at"), ast.StringTerm("subject")}
+)
+
+// members returns an object's members in the order of keys; all of keys must be
+// there and no other.
+func members(term *ast.Term, keys []*ast.Term, found []*ast.Term) error {
 	object, ok := term.Value.(ast.Object)
 	if !ok {
-		return nil, errors.New("it is no object")
+		return errors.New("it is no object")
 	}
-	found := make(map[string]*ast.Term, len(names))
-	for _, name := range names {
-		if found[name] = object.Get(ast.InternedTerm(name)); found[name] == nil {
-			return nil, fmt.Errorf("it has no %q", name)
+	for i, key := range keys {
+		if found[i] = object.Get(key); found[i] == nil {
+			return fmt.Errorf("it has no %v", key)
 		}
 	}
-	if object.Len() != len(names) {
-		return nil, fmt.Errorf("it has members beside %q", names)
+	if object.Len() != len(keys) {
+		return fmt.Errorf("it has members beside %v", keys)
 	}
-	return found, nil
+	return nil
 }
 
 // each calls f for the elements of a set or an array.
@@ -105,17 +111,15 @@ func byPlace(a, b gateway.Violation) int {
 }
 
 func readViolation(term *ast.Term, rules map[string]Rule) (v gateway.Violation, err error) {
-	object, err := members(term, "rule", "level", "msg", "at", "subject")
-	if err != nil {
+	var object [len(violationKeys)]*ast.Term
+	if err := members(term, violationKeys[:], object[:]); err != nil {
 		return v, err
 	}
 	var at string
-	for name, field := range map[string]*string{
-		"rule": &v.Rule, "level": &v.Level, "msg": &v.Message, "at": &at, "subject": &v.Subject,
-	} {
-		text, ok := object[name].Value.(ast.String)
+	for i, field := range [...]*string{&v.Rule, &v.Level, &v.Message, &at, &v.Subject} {
+		text, ok := object[i].Value.(ast.String)
 		if !ok {
-			return v, fmt.Errorf("%q is no text", name)
+			return v, fmt.Errorf("%v is no text", violationKeys[i])
 		}
 		*field = string(text)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
@@ -29,8 +31,10 @@ const (
 type inputCheck struct {
 	language string
 	schema   string
-	members  []string          // of the document, by the schema, without the gateway's
-	kinds    map[string]string // sections that the rules read, and their JSON type by the schema ("": any)
+	members  []string             // of the document, by the schema, without the gateway's
+	kinds    map[string]string    // sections that the rules read, and their JSON type by the schema ("": any)
+	whole    bool                 // the rules may read any section
+	terms    map[string]*ast.Term // keys of the document and of ast
 	maxBytes int
 }
 
@@ -39,9 +43,13 @@ type inputCheck struct {
 // says that it always sends them.
 func newInputCheck(l executor.Language, schema map[string]any, sections []string, maxBytes int) (inputCheck, error) {
 	check := inputCheck{
-		language: l.ID, schema: l.TreeSchema, members: pluginMembers(schema), kinds: map[string]string{}, maxBytes: maxBytes,
+		language: l.ID, schema: l.TreeSchema, members: pluginMembers(schema), kinds: map[string]string{},
+		whole: sections == nil, terms: map[string]*ast.Term{}, maxBytes: maxBytes,
 	}
 	known := sectionSchemas(schema)
+	for _, key := range slices.Concat(check.members, gatewayMembers(), sortedKeys(known)) {
+		check.terms[key] = ast.StringTerm(key)
+	}
 	if sections == nil {
 		sections = sortedKeys(known)
 	}
@@ -53,48 +61,6 @@ func newInputCheck(l executor.Language, schema map[string]any, sections []string
 		check.kinds[name] = kindOf(section, schema)
 	}
 	return check, nil
-}
-
-// pluginMembers are the members that the plugin may send; the usual ones when
-// there is no schema.
-func pluginMembers(schema map[string]any) []string {
-	if schema == nil {
-		return []string{keySchema, keyLanguage, keyGrammar, keyCode, keyAST}
-	}
-	properties, _ := schema["properties"].(map[string]any)
-	return slices.DeleteFunc(sortedKeys(properties), func(name string) bool {
-		return slices.Contains(gatewayMembers(), name)
-	})
-}
-
-func gatewayMembers() []string { return []string{keyTool, keyProfile, keyCaller, keySession} }
-
-// sectionSchemas are the schemas of the members of ast.
-func sectionSchemas(schema map[string]any) map[string]any {
-	properties, _ := schema["properties"].(map[string]any)
-	tree, _ := resolve(properties[keyAST], schema).(map[string]any)
-	sections, _ := tree["properties"].(map[string]any)
-	return sections
-}
-
-func kindOf(section any, root map[string]any) string {
-	object, _ := resolve(section, root).(map[string]any)
-	return textOf(object["type"])
-}
-
-// resolve follows one {"$ref": "#/$defs/NAME"}.
-func resolve(schema any, root map[string]any) any {
-	object, _ := schema.(map[string]any)
-	ref := textOf(object["$ref"])
-	for _, section := range []string{"$defs", "definitions"} {
-		prefix := "#/" + section + "/"
-		if len(ref) <= len(prefix) || ref[:len(prefix)] != prefix {
-			continue
-		}
-		defs, _ := root[section].(map[string]any)
-		return defs[ref[len(prefix):]]
-	}
-	return schema
 }
 
 // document reads a plugin's document, proves that it is about this source and
@@ -168,7 +134,7 @@ func (c inputCheck) sections(doc map[string]any) error {
 func isKind(v any, kind string) bool {
 	switch kind {
 	case "object":
-		_, ok := v.(map[string]any)
+		_, ok := v.(map[string]any) // a section lies above textDepth
 		return ok
 	case "array":
 		switch v.(type) {
@@ -178,4 +144,59 @@ func isKind(v any, kind string) bool {
 		return false
 	}
 	return true
+}
+
+// value is the input that rules see. Where the rules read known sections alone,
+// what they look at is converted when they first do: none of them then holds
+// input or input.ast itself, so that nothing hashes or compares these two.
+func (c inputCheck) value(doc map[string]any) (ast.Value, error) {
+	tree, ok := doc[keyAST].(map[string]any)
+	if c.whole || !ok {
+		return ast.InterfaceToValue(doc)
+	}
+	root, err := c.lazyMembers(doc)
+	if err != nil {
+		return nil, err
+	}
+	sections, err := c.lazyMembers(tree)
+	if err != nil {
+		return nil, err
+	}
+	root.Get(c.term(keyAST)).Value = sections
+	return root, nil
+}
+
+// lazyMembers is an object whose members are converted when they are asked
+// for. Its own hash is that of its keys.
+func (c inputCheck) lazyMembers(object map[string]any) (ast.Object, error) {
+	pairs := make([][2]*ast.Term, 0, len(object))
+	terms := make([]ast.Term, len(object))
+	for name := range object {
+		term := &terms[len(pairs)]
+		term.Value = ast.NullValue
+		pairs = append(pairs, [2]*ast.Term{c.term(name), term})
+	}
+	lazy := ast.NewObject(pairs...)
+	for _, pair := range pairs {
+		name, _ := pair[0].Value.(ast.String)
+		member := object[string(name)]
+		if section, ok := member.(map[string]any); ok && len(section) > 0 {
+			pair[1].Value = ast.LazyObject(section)
+			continue
+		}
+		value, err := ast.InterfaceToValue(member)
+		if err != nil {
+			return nil, err
+		}
+		pair[1].Value = value
+	}
+	return lazy, nil
+}
+
+// term is the shared term of a key of the document.
+func (c inputCheck) term(key string) *ast.Term {
+	if term, ok := c.terms[key]; ok {
+		return term
+	}
+	return ast.StringTerm(key)
 }

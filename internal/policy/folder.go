@@ -24,6 +24,7 @@ const (
 	profilesFile = "profiles.yaml"
 	schemasDir   = "schemas"
 	corpusDir    = "corpus"
+	testDir      = "testdata"
 	regoExt      = ".rego"
 	testSuffix   = "_test.rego"
 )
@@ -37,7 +38,7 @@ type folder struct {
 }
 
 // readFolder reads every file that counts. Hidden names are passed over (a
-// ConfigMap's ..data among them), and so are Rego tests.
+// ConfigMap's ..data among them), and so are Rego tests and testdata.
 func readFolder(fsys fs.FS) (*folder, error) {
 	f := &folder{rego: map[string]string{}, schemas: map[string][]byte{}, corpus: map[string][]byte{}}
 	seen := 0
@@ -45,7 +46,7 @@ func readFolder(fsys fs.FS) (*folder, error) {
 		switch {
 		case err != nil:
 			return err
-		case name != "." && strings.HasPrefix(d.Name(), "."):
+		case name != "." && strings.HasPrefix(d.Name(), "."), name == testDir:
 			return skip(d)
 		case d.IsDir():
 			return nil

@@ -1,12 +1,9 @@
 package policy
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -124,30 +121,6 @@ func (b *builder) knownLanguages() error {
 	return errors.Join(faults...)
 }
 
-// languageOf reads which language a schema file is for from the constants of
-// its members language and schema.
-func languageOf(file string, body []byte) (executor.Language, error) {
-	var schema struct {
-		Properties struct {
-			Language struct{ Const string } `json:"language"`
-			Schema   struct{ Const string } `json:"schema"`
-		} `json:"properties"`
-	}
-	if err := json.Unmarshal(body, &schema); err != nil {
-		return executor.Language{}, fmt.Errorf("read %s: %w", file, err)
-	}
-	l := executor.Language{ID: schema.Properties.Language.Const, TreeSchema: schema.Properties.Schema.Const, Schema: body}
-	if l.ID == "" || l.TreeSchema == "" {
-		return l, fmt.Errorf("read %s: properties language and schema must each be a const", file)
-	}
-	return l, nil
-}
-
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	return bytes.Equal(a, b) || (json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y))
-}
-
 // compile compiles every language that there are rules for; all of them when
 // the policy admits everything.
 func (b *builder) compile(context.Context) error {
@@ -195,8 +168,12 @@ func (b *builder) compileOne(d described) error {
 		return err
 	}
 	b.compiled[d.ID] = c
-	b.revision.languages[d.ID] = &language{id: d.ID, schema: d.TreeSchema, input: input, sections: sections, rules: rules}
-	return nil
+	l := &language{input: input, sections: sections, rules: rules}
+	if schema != nil {
+		l.proof, err = proof(schema)
+	}
+	b.revision.languages[d.ID] = l
+	return err
 }
 
 // whole refuses a folder without rules, profiles or corpus, unless it says that

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -27,10 +28,11 @@ var (
 )
 
 // readJSON reads one JSON value in the shapes that ast.LazyObject converts:
-// map[string]any, []any, []string for arrays of text alone, string,
-// json.Number, bool and nil. It is stricter than encoding/json (see the reasons
-// above) and makes far fewer allocations: text without escapes is a slice of
-// one copy of doc, and arrays are cut from slabs. doc is not kept.
+// map[string]any, []any, string, json.Number, bool and nil; arrays of text
+// alone are []string, and objects of text alone map[string]string below
+// textDepth. It is stricter than encoding/json (see the reasons above) and
+// makes far fewer allocations: text without escapes is a slice of one copy of
+// doc, and arrays are cut from slabs. doc is not kept.
 func readJSON(doc []byte) (any, error) {
 	if !utf8.Valid(doc) {
 		return nil, errUTF8
@@ -52,17 +54,33 @@ type reader struct {
 	at      int
 	depth   int
 	strings []string // slab from which arrays of text are cut
+	anys    []any    // and other arrays
 	texts   []string // the array being read, and those around it
+	elems   []any    // and other arrays
 	pairs   []pair   // the object being read, and those around it
 }
 
+// pair is a member of an object; a text stands in text, so that it becomes an
+// interface only where it must.
 type pair struct {
-	key   string
-	value any
+	key    string
+	text   string
+	isText bool
+	value  any
 }
 
-// slab is how many strings are allocated at once for small arrays.
+// slab is how many elements are allocated at once for small arrays.
 const slab = 128
+
+// textDepth is the depth at which a document's sections hold their entries:
+// objects above it are always map[string]any.
+const textDepth = 4
+
+// smallNumbers are the numbers of one digit, which need no allocation.
+var smallNumbers = [10]any{
+	json.Number("0"), json.Number("1"), json.Number("2"), json.Number("3"), json.Number("4"),
+	json.Number("5"), json.Number("6"), json.Number("7"), json.Number("8"), json.Number("9"),
+}
 
 // space skips white space and returns the byte at which the reader stands; 0 at
 // the end.
@@ -151,15 +169,26 @@ func (r *reader) object() (any, error) {
 			return nil, err
 		}
 	}
-	return objectOf(r.pairs[base:])
+	pairs := r.pairs[base:]
+	if r.depth+1 >= textDepth && !slices.ContainsFunc(pairs, func(p pair) bool { return !p.isText }) {
+		return objectOf(pairs, func(p *pair) string { return p.text })
+	}
+	return objectOf(pairs, (*pair).any)
 }
 
-func objectOf(pairs []pair) (any, error) {
-	object := make(map[string]any, len(pairs))
+func (p *pair) any() any {
+	if p.isText {
+		return p.text
+	}
+	return p.value
+}
+
+func objectOf[V any](pairs []pair, value func(*pair) V) (any, error) {
+	object := make(map[string]V, len(pairs))
 	for i := range pairs {
-		object[pairs[i].key] = pairs[i].value
+		object[pairs[i].key] = value(&pairs[i])
 		if len(object) != i+1 {
-			return nil, fmt.Errorf("%w %q", errDuplicate, pairs[i].key)
+			return nil, fmt.Errorf("%w %.64q", errDuplicate, pairs[i].key)
 		}
 	}
 	return object, nil
@@ -176,7 +205,11 @@ func (r *reader) member() (p pair, err error) {
 		return pair{}, errors.New("expected ':'")
 	}
 	r.at++
-	p.value, err = r.value()
+	if p.isText = r.space() == '"'; p.isText {
+		p.text, err = r.str()
+	} else {
+		p.value, err = r.value()
+	}
 	return p, err
 }
 
@@ -202,7 +235,7 @@ func (r *reader) array() (any, error) {
 			return nil, err
 		}
 		if !more {
-			return r.cut(r.texts[base:]), nil
+			return cut(&r.strings, r.texts[base:]), nil
 		}
 	}
 	return r.mixed(r.texts[base:])
@@ -210,31 +243,35 @@ func (r *reader) array() (any, error) {
 
 // mixed goes on with an array whose first elements were text.
 func (r *reader) mixed(texts []string) (any, error) {
-	elems := make([]any, 0, len(texts)+4)
+	base := len(r.elems)
+	defer func() {
+		clear(r.elems[base:])
+		r.elems = r.elems[:base]
+	}()
 	for _, t := range texts {
-		elems = append(elems, t)
+		r.elems = append(r.elems, t)
 	}
 	for more := true; more; {
 		elem, err := r.value()
 		if err != nil {
 			return nil, err
 		}
-		elems = append(elems, elem)
+		r.elems = append(r.elems, elem)
 		if more, err = r.next(']'); err != nil {
 			return nil, err
 		}
 	}
-	return elems, nil
+	return cut(&r.anys, r.elems[base:]), nil
 }
 
-// cut copies texts to the slab.
-func (r *reader) cut(texts []string) []string {
-	if len(texts) > cap(r.strings)-len(r.strings) {
-		r.strings = make([]string, 0, max(slab, len(texts)))
+// cut copies elems to a slab.
+func cut[E any](from *[]E, elems []E) []E {
+	if len(elems) > cap(*from)-len(*from) {
+		*from = make([]E, 0, max(slab, len(elems)))
 	}
-	begin := len(r.strings)
-	r.strings = append(r.strings, texts...)
-	return r.strings[begin:len(r.strings):len(r.strings)]
+	begin := len(*from)
+	*from = append(*from, elems...)
+	return (*from)[begin:len(*from):len(*from)]
 }
 
 func (r *reader) str() (string, error) {
@@ -347,6 +384,9 @@ func (r *reader) number() (any, error) {
 	}
 	if r.at-begin > maxNumber {
 		return nil, errNumber
+	}
+	if r.at-begin == 1 {
+		return smallNumbers[r.text[begin]-'0'], nil
 	}
 	return json.Number(r.text[begin:r.at]), nil
 }

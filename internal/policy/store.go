@@ -37,7 +37,7 @@ type Config struct {
 	Workers int
 	// Deadline bounds one decision; 0: 1 s.
 	Deadline time.Duration
-	// MaxDocumentBytes bounds a plugin's document; 0: 4 MiB.
+	// MaxDocumentBytes bounds a plugin's document; 0: 16 MiB.
 	MaxDocumentBytes int
 	// Log is told of loads, faults of a load, and a policy that admits all;
 	// nil: nobody is.
@@ -104,7 +104,7 @@ func withDefaults(cfg Config) Config {
 		cfg.Deadline = time.Second
 	}
 	if cfg.MaxDocumentBytes <= 0 {
-		cfg.MaxDocumentBytes = 4 << 20
+		cfg.MaxDocumentBytes = 16 << 20
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
