@@ -107,7 +107,7 @@ func TestProcess(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	// Whatever prints inside the plugin blocks nothing.
-	for _, code := range []string{"rawstdout 1048576\nprint a", "stdout 1048576\nprint a"} {
+	for _, code := range []string{"rawstdout 262144\nprint a", "stdout 262144\nprint a"} {
 		if res, out := runCode(t, p.Client, code, wall(5000)); res.Status != executor.StatusOK || out.stdout.String() != "a" {
 			t.Errorf("%q: %+v", code, res)
 		}

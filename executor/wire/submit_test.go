@@ -223,7 +223,7 @@ func TestCancelSoft(t *testing.T) {
 		if err != nil || res.Status != executor.StatusCancelled || out.stdout.String() != "a" || res.StdoutBytes != 1 {
 			t.Errorf("%q: %+v, %v", code, res, err)
 		}
-		if took := time.Since(began); took > 20*time.Millisecond+cancelGrace+200*time.Millisecond {
+		if took := time.Since(began); took > 1100*time.Millisecond {
 			t.Errorf("%q took %s", code, took)
 		}
 	}
