@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,6 +66,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"freeport":   freePort,
 			"waitready":  waitReady,
+			"terminate":  terminate,
 			"status":     exitStatus,
 			"eventually": eventually,
 		},
@@ -129,6 +133,15 @@ func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit status %d, want %d\nstdout: %s\nstderr: %s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// terminate sends SIGTERM to the gateways that serve in the background.
+func terminate(ts *testscript.TestScript, _ bool, _ []string) {
+	for _, cmd := range ts.BackgroundCmds() {
+		if slices.Contains(cmd.Args, "serve") {
+			ts.Check(cmd.Process.Signal(syscall.SIGTERM))
+		}
 	}
 }
 
@@ -228,8 +241,10 @@ func (c *call) do(w *os.File) error {
 	}
 	defer answer.Body.Close()
 	fmt.Fprintln(w, answer.Status)
-	if err := answer.Header.Write(w); err != nil {
-		return err
+	for _, name := range slices.Sorted(maps.Keys(answer.Header)) {
+		for _, value := range answer.Header[name] {
+			fmt.Fprintf(w, "%s: %s\n", name, value)
+		}
 	}
 	fmt.Fprintln(w)
 	var body bytes.Buffer

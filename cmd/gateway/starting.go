@@ -77,9 +77,10 @@ func (h *house) wallsStand() error {
 		}
 		stand, missing := []string{}, []string{}
 		for _, w := range s.Walls {
-			if w.InForce {
+			switch {
+			case w.InForce:
 				stand = append(stand, w.Name)
-			} else {
+			case w.Why != "":
 				missing = append(missing, w.Name+": "+w.Why)
 			}
 		}

@@ -187,7 +187,7 @@ func Properties() []Property {
 		{Name: "clean-start", Built: true},
 		{Name: "rlimits", Built: true},
 		{Name: "syscalls"},
-		{Name: "files", Built: true},
+		{Name: "files"},
 		{Name: "network", Built: true},
 	}
 }
