@@ -284,17 +284,9 @@ evaluating_methods := {
 	".limit", ".match", ".n", ".nseries", ".rewrite", ".series", ".solve", ".subs", ".xreplace",
 }
 
-# What a text that is evaluated may not hold: texts in texts, attributes, functions, loops.
-code_patterns := {
-	`'[^'\n]+'`,
-	`"[^"\n]+"`,
-	`[\pL_][\pL_0-9]*\s*\.\s*[\pL_]`,
-	`[)\]}]\s*\.\s*[\pL_]`,
-	`[0-9]\.[\pL_]{2,}`,
-	`\blambda\b[^:]*:\s*[^0-9\s]`,
-	`\bfor\b.+\bin\b`,
-	`:=`,
-}
+# What a text that is evaluated may not hold: texts in texts, attributes, functions, loops,
+# assignments.
+code_pattern := `'[^'\n]+'|"[^"\n]+"|[\pL_][\pL_0-9]*\s*\.\s*[\pL_]|[)\]}]\s*\.\s*[\pL_]|[0-9]\.[\pL_]{2,}|\blambda\b[^:]*:\s*[^0-9\s]|\bfor\b.+\bin\b|:=`
 
 # Coding cookies that may stand in a program. None has any effect.
 harmless_codings := {
@@ -309,6 +301,24 @@ max_integer_bits := 4096
 max_nested_finally := 3
 
 # ---------------------------------------------------------------------------
+# What the program uses, as sets to meet the lists
+# ---------------------------------------------------------------------------
+
+names_used := object.keys(input.ast.names)
+
+attributes_used := object.keys(input.ast.attributes)
+
+paths_used := object.keys(input.ast.paths)
+
+values_used := object.keys(input.ast.values)
+
+calls_used := object.keys(input.ast.calls)
+
+words_used := object.keys(input.ast.words)
+
+kinds_used := object.keys(input.ast.kinds)
+
+# ---------------------------------------------------------------------------
 # Imports
 # ---------------------------------------------------------------------------
 
@@ -319,20 +329,23 @@ max_nested_finally := 3
 #   id: blocked-import
 #   hint: "Use sympy, numpy, mpmath, plotly or the standard modules for mathematics and text; there are no files, processes or network."
 #   url: docs/policy.md#blocked-import
-deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": entry.module} if {
-	some root, entries in input.ast.imports
-	some entry in entries
-	not importable(entry.module)
+deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": module} if {
+	some module in refused_modules
+	root := root_of(module)
 	not absent(root)
-	msg := sprintf("import of %s is blocked", [entry.module])
+	some entry in input.ast.imports[root]
+	entry.module == module
+	msg := sprintf("import of %s is blocked", [module])
 }
 
 deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": entry.module} if {
+	input.ast.found.star == true
+	some module in (star_imported - star_imports)
+	module in usable_modules
 	some entries in input.ast.imports
 	some entry in entries
+	entry.module == module
 	entry.name == "*"
-	not listed("star_imports", star_imports, entry.module)
-	importable(entry.module)
 	msg := sprintf("from %s import * is blocked: name what is imported", [entry.module])
 }
 
@@ -343,13 +356,56 @@ deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": 
 #   id: missing-import
 #   hint: "Write it with numpy, sympy or mpmath, or in plain Python."
 #   url: docs/policy.md#missing-import
-deny contains {"rule": "missing-import", "msg": msg, "at": entry.at, "subject": entry.module} if {
-	some root, entries in input.ast.imports
+deny contains {"rule": "missing-import", "msg": msg, "at": entry.at, "subject": module} if {
+	some module in refused_modules
+	root := root_of(module)
 	absent(root)
-	some entry in entries
-	not importable(entry.module)
-	present := {m | some m in available_modules; importable(m)}
+	some entry in input.ast.imports[root]
+	entry.module == module
+	present := {name | some name in available_modules; not taken_out("allowed_imports", name)}
 	msg := sprintf("%s is not installed here; available: %s", [root, concat(", ", present)])
+}
+
+imported_modules contains entry.module if {
+	some entries in input.ast.imports
+	some entry in entries
+}
+
+refused_modules := unlisted_modules | taken_out_modules
+
+unlisted_modules contains module if {
+	some module in ((imported_modules - allowed_imports) - partial_modules)
+	not put_in("allowed_imports", module)
+	not put_in("partial_modules", module)
+}
+
+taken_out_modules contains module if {
+	some module in changes.allowed_imports.remove
+	module in imported_modules
+}
+
+taken_out_modules contains module if {
+	some module in changes.partial_modules.remove
+	module in imported_modules
+}
+
+usable_modules := imported_modules - refused_modules
+
+root_of(module) := "." if startswith(module, ".")
+
+root_of(module) := split(module, ".")[0] if not startswith(module, ".")
+
+absent(root) if {
+	root in absent_modules
+	not taken_out("absent_modules", root)
+}
+
+absent(root) if put_in("absent_modules", root)
+
+star_imported contains entry.module if {
+	some entries in input.ast.imports
+	some entry in entries
+	entry.name == "*"
 }
 
 # METADATA
@@ -360,26 +416,29 @@ deny contains {"rule": "missing-import", "msg": msg, "at": entry.at, "subject": 
 #   hint: "Use only what is listed for this module; write output with print()."
 #   url: docs/policy.md#partial-module
 deny contains {"rule": "partial-module", "msg": msg, "at": at, "subject": path} if {
-	some module in imported_partials
+	some module in partials_in_use
 	some path, places in input.ast.paths
-	startswith(path, sprintf("%s.", [module]))
-	not part_of_open_name(path)
+	startswith(path, concat("", [module, "."]))
+	not open_name(path)
+	not begins_open_name(path)
 	some at in places
 	msg := sprintf("%s is blocked: of %s only %s may be used", [path, module, open_names(module)])
 }
 
 deny contains {"rule": "partial-module", "msg": msg, "at": at, "subject": path} if {
-	some module in imported_partials
+	some module in partials_in_use
+	input.ast.found.values == true
 	some path, places in input.ast.values
-	at_or_under(path, module)
+	begins_open_name(path)
 	not open_name(path)
-	part_of_open_name_or_module(path, module)
+	at_or_under(path, module)
 	some at in places
 	msg := sprintf("%s as a value is blocked: of %s only %s may be used", [path, module, open_names(module)])
 }
 
 deny contains {"rule": "partial-module", "msg": msg, "at": entry.at, "subject": module} if {
-	some module in imported_partials
+	input.ast.found.star == true
+	some module in (partials_in_use & star_imported)
 	some entries in input.ast.imports
 	some entry in entries
 	entry.module == module
@@ -387,45 +446,36 @@ deny contains {"rule": "partial-module", "msg": msg, "at": entry.at, "subject": 
 	msg := sprintf("everything of %s is blocked: only %s may be used", [module, open_names(module)])
 }
 
-imported_partials contains module if {
-	some entries in input.ast.imports
-	some entry in entries
-	some module in {entry.module, sprintf("%s.%s", [entry.module, object.get(entry, "name", "")])}
-	listed("partial_modules", partial_modules, module)
+partials_in_use contains module if {
+	some module in (paths_used & partial_modules)
+	not taken_out("partial_modules", module)
 }
 
-open_name(path) if listed("partial_names", partial_names, path)
+open_name(path) if {
+	path in partial_names
+	not taken_out("partial_names", path)
+}
+
+open_name(path) if put_in("partial_names", path)
 
 open_name(path) if {
 	some name in partial_names
-	startswith(path, sprintf("%s.", [name]))
+	startswith(path, concat("", [name, "."]))
 }
 
-part_of_open_name(path) if open_name(path)
-
-part_of_open_name(path) if {
+begins_open_name(path) if {
 	some name in partial_names
-	startswith(name, sprintf("%s.", [path]))
+	startswith(name, concat("", [path, "."]))
 }
-
-part_of_open_name_or_module(path, _) if part_of_open_name(path)
-
-part_of_open_name_or_module(path, module) if path == module
 
 at_or_under(path, module) if path == module
 
-at_or_under(path, module) if startswith(path, sprintf("%s.", [module]))
+at_or_under(path, module) if startswith(path, concat("", [module, "."]))
 
 open_names(module) := concat(", ", {name |
 	some name in partial_names
-	startswith(name, sprintf("%s.", [module]))
+	startswith(name, concat("", [module, "."]))
 })
-
-importable(module) if listed("allowed_imports", allowed_imports, module)
-
-importable(module) if listed("partial_modules", partial_modules, module)
-
-absent(root) if listed("absent_modules", absent_modules, root)
 
 # ---------------------------------------------------------------------------
 # Names and attributes
@@ -439,16 +489,31 @@ absent(root) if listed("absent_modules", absent_modules, root)
 #   hint: "Write the expression or the attribute out; for a choice by name use a dict of functions. There are no files and no input."
 #   url: docs/policy.md#blocked-name
 deny contains {"rule": "blocked-name", "msg": msg, "at": at, "subject": name} if {
-	some name in hits("blocked_names", blocked_names, object.keys(input.ast.names))
+	some name in blocked_names_used
 	some at in input.ast.names[name]
 	msg := sprintf("%s() is blocked", [name])
 }
 
-deny contains {"rule": "blocked-name", "msg": msg, "at": at, "subject": name} if {
-	some name in hits("blocked_unless_bound", blocked_unless_bound, object.keys(input.ast.names))
+blocked_names_used contains name if {
+	some name in (names_used & blocked_names)
+	not taken_out("blocked_names", name)
+}
+
+blocked_names_used contains name if {
+	some name in changes.blocked_names.add
+	input.ast.names[name]
+}
+
+blocked_names_used contains name if {
+	some name in (names_used & blocked_unless_bound)
 	not input.ast.bound[name]
-	some at in input.ast.names[name]
-	msg := sprintf("%s() is blocked", [name])
+	not taken_out("blocked_unless_bound", name)
+}
+
+blocked_names_used contains name if {
+	some name in changes.blocked_unless_bound.add
+	input.ast.names[name]
+	not input.ast.bound[name]
 }
 
 # METADATA
@@ -459,16 +524,31 @@ deny contains {"rule": "blocked-name", "msg": msg, "at": at, "subject": name} if
 #   hint: "Use the documented functions of the library by their full name; an attribute of your own needs another name."
 #   url: docs/policy.md#blocked-attribute
 deny contains {"rule": "blocked-attribute", "msg": msg, "at": at, "subject": name} if {
-	some name in hits("blocked_attributes", blocked_attributes, object.keys(input.ast.attributes))
+	some name in blocked_attributes_used
 	some at in input.ast.attributes[name]
 	msg := sprintf("attribute %s is blocked", [name])
 }
 
-deny contains {"rule": "blocked-attribute", "msg": msg, "at": at, "subject": name} if {
-	some name in hits("borrowed_attributes", borrowed_attributes, object.keys(input.ast.attributes))
+blocked_attributes_used contains name if {
+	some name in (attributes_used & blocked_attributes)
+	not taken_out("blocked_attributes", name)
+}
+
+blocked_attributes_used contains name if {
+	some name in changes.blocked_attributes.add
+	input.ast.attributes[name]
+}
+
+blocked_attributes_used contains name if {
+	some name in (attributes_used & borrowed_attributes)
 	not own_attribute(name)
-	some at in input.ast.attributes[name]
-	msg := sprintf("attribute %s is blocked", [name])
+	not taken_out("borrowed_attributes", name)
+}
+
+blocked_attributes_used contains name if {
+	some name in changes.borrowed_attributes.add
+	input.ast.attributes[name]
+	not own_attribute(name)
 }
 
 own_attribute(name) if {
@@ -477,8 +557,8 @@ own_attribute(name) if {
 }
 
 named_in_a_path(name) if {
-	some path in object.keys(input.ast.paths)
-	endswith(path, sprintf(".%s", [name]))
+	some path in paths_used
+	endswith(path, concat("", [".", name]))
 }
 
 # METADATA
@@ -489,18 +569,29 @@ named_in_a_path(name) if {
 #   hint: "Use the library's functions for computing; print results, and leave figures in a variable or call show()."
 #   url: docs/policy.md#blocked-path
 deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {
-	some path in hits("blocked_paths", blocked_paths, object.keys(input.ast.paths))
+	some path in blocked_paths_used
 	some at in input.ast.paths[path]
 	not excused(at)
 	msg := sprintf("%s is blocked", [path])
 }
 
+blocked_paths_used contains path if {
+	some path in (paths_used & blocked_paths)
+	not taken_out("blocked_paths", path)
+}
+
+blocked_paths_used contains path if {
+	some path in changes.blocked_paths.add
+	input.ast.paths[path]
+}
+
 # A star import makes the module's names names of the program.
 deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {
+	input.ast.found.star == true
 	some module in star_imported
 	some name, places in input.ast.names
-	path := sprintf("%s.%s", [module, name])
-	listed("blocked_paths", blocked_paths, path)
+	path := concat(".", [module, name])
+	path in blocked_paths
 	not input.ast.bound[name]
 	some at in places
 	msg := sprintf("%s is blocked", [path])
@@ -508,7 +599,10 @@ deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if
 
 # A module that is handed on as a value can be read under any name.
 deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {
-	some path in blocked_of_values
+	input.ast.found.values == true
+	some module in (values_used & allowed_imports)
+	some path in blocked_paths
+	startswith(path, concat("", [module, "."]))
 	name := regex.replace(path, `^.*\.`, "")
 	not input.ast.members[name]
 	some at in input.ast.attributes[name]
@@ -516,21 +610,9 @@ deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if
 	msg := sprintf("%s is blocked", [path])
 }
 
-blocked_of_values contains path if {
-	some module in (object.keys(input.ast.values) & allowed_imports)
-	some path in blocked_paths
-	startswith(path, sprintf("%s.", [module]))
-}
-
-star_imported contains entry.module if {
-	some entries in input.ast.imports
-	some entry in entries
-	entry.name == "*"
-}
-
-# excused: the place begins a longer path that is open.
+# The place begins a longer path that is open.
 excused(at) if {
-	some open in (object.keys(input.ast.paths) & partial_names)
+	some open in (paths_used & partial_names)
 	some longer in input.ast.paths[open]
 	array.slice(split(longer, ":"), 0, 2) == array.slice(split(at, ":"), 0, 2)
 }
@@ -543,6 +625,7 @@ excused(at) if {
 #   hint: "Use the public interface; type(x).__name__ gives a class's name."
 #   url: docs/policy.md#private-attribute
 deny contains {"rule": "private-attribute", "msg": msg, "at": entry.at, "subject": name} if {
+	input.ast.found.private == true
 	some name, entries in input.ast.private
 	some entry in entries
 	private_refused(name, entry)
@@ -614,6 +697,7 @@ dunder(name) if {
 #   hint: "Define __init__, __repr__, operators and the like; leave attribute access, pickling, buffers and metaclasses alone."
 #   url: docs/policy.md#blocked-dunder
 deny contains {"rule": "blocked-dunder", "msg": msg, "at": entry.at, "subject": name} if {
+	input.ast.found.private == true
 	some name, entries in input.ast.private
 	dunder(name)
 	count(name) > 4
@@ -667,12 +751,20 @@ field_of_method(name, value) if {
 #   hint: "Give it a name without the underscore."
 #   url: docs/policy.md#private-name
 deny contains {"rule": "private-name", "msg": msg, "at": entry.at, "subject": name} if {
+	input.ast.found.private == true
 	some name, entries in input.ast.private
-	not listed("plain_private", plain_private, name)
+	not plain(name)
 	some entry in entries
 	entry.as in {"attribute", "bind", "format", "import", "keyword", "name", "pattern", "store"}
 	msg := sprintf("dunder names and attributes are blocked: %s", [name])
 }
+
+plain(name) if {
+	name in plain_private
+	not taken_out("plain_private", name)
+}
+
+plain(name) if put_in("plain_private", name)
 
 # METADATA
 # title: Change of an imported module
@@ -682,12 +774,20 @@ deny contains {"rule": "private-name", "msg": msg, "at": entry.at, "subject": na
 #   hint: "Define a function of your own under another name; assign numbers to names of your own."
 #   url: docs/policy.md#module-store
 deny contains {"rule": "module-store", "msg": msg, "at": entry.at, "subject": path} if {
+	input.ast.found.stores == true
 	some path, entries in input.ast.stores
-	not listed("allowed_stores", allowed_stores, path)
+	not storable(path)
 	some entry in entries
 	entry.value != "number"
 	msg := sprintf("setting %s is blocked", [path])
 }
+
+storable(path) if {
+	path in allowed_stores
+	not taken_out("allowed_stores", path)
+}
+
+storable(path) if put_in("allowed_stores", path)
 
 # ---------------------------------------------------------------------------
 # Texts
@@ -701,23 +801,24 @@ deny contains {"rule": "module-store", "msg": msg, "at": entry.at, "subject": pa
 #   hint: "Hand over a plain formula such as 3*x**2, or build the expression from symbols."
 #   url: docs/policy.md#code-in-text
 deny contains {"rule": "code-in-text", "msg": msg, "at": entry.at, "subject": key} if {
-	some library in evaluating_libraries
+	input.ast.found.calls == true
 	some key, entries in input.ast.calls
-	startswith(key, library)
+	strings.any_prefix_match(key, evaluating_libraries)
 	some entry in entries
 	code_in(entry)
 	msg := sprintf("code in a text for %s is blocked", [key])
 }
 
 deny contains {"rule": "code-in-text", "msg": msg, "at": entry.at, "subject": key} if {
-	some key in (object.keys(input.ast.calls) & evaluating_methods)
+	input.ast.found.calls == true
+	some key in (calls_used & evaluating_methods)
 	some entry in input.ast.calls[key]
 	code_in(entry)
 	msg := sprintf("code in a text for %s() is blocked", [key])
 }
 
 deny contains {"rule": "code-in-text", "msg": msg, "at": entry.at, "subject": key} if {
-	count(star_imported) > 0
+	input.ast.found.star == true
 	some key, entries in input.ast.calls
 	not contains(key, ".")
 	some entry in entries
@@ -726,12 +827,17 @@ deny contains {"rule": "code-in-text", "msg": msg, "at": entry.at, "subject": ke
 }
 
 deny contains {"rule": "code-in-text", "msg": msg, "at": at, "subject": word} if {
+	input.ast.found.words == true
 	evaluates_text
-	some word in (object.keys(input.ast.words) & (blocked_names | blocked_unless_bound))
+	some word in code_words
 	not startswith(word, "__")
 	some at in input.ast.words[word]
 	msg := sprintf("%s() in a text is blocked: sympy evaluates texts", [word])
 }
+
+code_words contains word if some word in (words_used & blocked_names)
+
+code_words contains word if some word in (words_used & blocked_unless_bound)
 
 evaluates_text if input.ast.imports.sympy
 
@@ -741,8 +847,7 @@ code_in(entry) if entry.cut
 
 code_in(entry) if {
 	some text in entry.texts
-	some pattern in code_patterns
-	regex.match(pattern, text)
+	regex.match(code_pattern, text)
 }
 
 # METADATA
@@ -753,6 +858,7 @@ code_in(entry) if {
 #   hint: "Leave the special name out of the text, or write it with spaces."
 #   url: docs/policy.md#dunder-in-text
 deny contains {"rule": "dunder-in-text", "msg": msg, "at": at, "subject": word} if {
+	input.ast.found.words == true
 	some word, places in input.ast.words
 	startswith(word, "__")
 	dunder_or_beginning(word)
@@ -777,6 +883,7 @@ dunder_or_beginning(word) if {
 #   hint: "Use an f-string, or call .format on a literal template."
 #   url: docs/policy.md#dynamic-format
 deny contains {"rule": "dynamic-format", "msg": "the template of .format is not a literal", "at": at, "subject": "format"} if {
+	input.ast.found.formats == true
 	some at in input.ast.formats.dynamic
 }
 
@@ -788,6 +895,7 @@ deny contains {"rule": "dynamic-format", "msg": "the template of .format is not 
 #   hint: "Use an f-string, or call .format on a literal template."
 #   url: docs/policy.md#format-value
 deny contains {"rule": "format-value", "msg": "str.format as a value is blocked", "at": at, "subject": "format"} if {
+	input.ast.found.formats == true
 	some kind in ["unbound", "value"]
 	some at in input.ast.formats[kind]
 }
@@ -800,6 +908,7 @@ deny contains {"rule": "format-value", "msg": "str.format as a value is blocked"
 #   hint: "Leave out direction marks and coding cookies; programs are UTF-8."
 #   url: docs/policy.md#hidden-text
 deny contains {"rule": "hidden-text", "msg": msg, "at": at, "subject": fact} if {
+	input.ast.found.source == true
 	some fact, places in input.ast.source
 	not fact in harmless_codings
 	some at in places
@@ -818,14 +927,24 @@ deny contains {"rule": "hidden-text", "msg": msg, "at": at, "subject": fact} if 
 #   hint: "Write it with plain functions, for and try/except."
 #   url: docs/policy.md#blocked-syntax
 deny contains {"rule": "blocked-syntax", "msg": msg, "at": at, "subject": kind} if {
-	some kind in hits("blocked_syntax", blocked_syntax, object.keys(input.ast.kinds))
+	some kind in blocked_syntax_used
 	some at in places_or_none(input.ast.kinds[kind])
 	msg := sprintf("%s is blocked", [spelled(kind)])
 }
 
+blocked_syntax_used contains kind if {
+	some kind in (kinds_used & blocked_syntax)
+	not taken_out("blocked_syntax", kind)
+}
+
+blocked_syntax_used contains kind if {
+	some kind in changes.blocked_syntax.add
+	input.ast.kinds[kind]
+}
+
 # Syntax that the rules do not know is refused until they do.
 deny contains {"rule": "blocked-syntax", "msg": msg, "at": at, "subject": kind} if {
-	some kind in ((object.keys(input.ast.kinds) - known_syntax) - blocked_syntax)
+	some kind in ((kinds_used - known_syntax) - blocked_syntax)
 	some at in places_or_none(input.ast.kinds[kind])
 	msg := sprintf("%s is blocked: the policy does not know it", [kind])
 }
@@ -851,10 +970,12 @@ spelled(kind) := object.get(
 #   hint: "Use a class statement without metaclass=."
 #   url: docs/policy.md#class-making
 deny contains {"rule": "class-making", "msg": "type() with several arguments is blocked", "at": entry.at, "subject": "type"} if {
+	input.ast.found.calls == true
 	some entry in input.ast.calls.type
 }
 
 deny contains {"rule": "class-making", "msg": msg, "at": entry.at, "subject": base} if {
+	input.ast.found.classes == true
 	some entries in input.ast.classes
 	some entry in entries
 	some base in entry.bases
@@ -863,12 +984,15 @@ deny contains {"rule": "class-making", "msg": msg, "at": entry.at, "subject": ba
 }
 
 deny contains {"rule": "class-making", "msg": "metaclass= is blocked", "at": entry.at, "subject": name} if {
+	input.ast.found.classes == true
 	some name, entries in input.ast.classes
 	some entry in entries
-	not entry.metaclass in allowed_metaclasses
 	some keyword in entry.keywords
 	keyword in {"metaclass", "**"}
+	not known_metaclass(entry)
 }
+
+known_metaclass(entry) if entry.metaclass in allowed_metaclasses
 
 # METADATA
 # title: Decorator that is an expression
@@ -878,6 +1002,7 @@ deny contains {"rule": "class-making", "msg": "metaclass= is blocked", "at": ent
 #   hint: "Give the decorator a name first."
 #   url: docs/policy.md#decorator-expression
 deny contains {"rule": "decorator-expression", "msg": "a decorator that is not a name is blocked", "at": at, "subject": "decorator"} if {
+	input.ast.found.decorators == true
 	some at in input.ast.decorators[""]
 }
 
@@ -889,6 +1014,7 @@ deny contains {"rule": "decorator-expression", "msg": "a decorator that is not a
 #   hint: "Call fig.show() without arguments."
 #   url: docs/policy.md#show-renderer
 deny contains {"rule": "show-renderer", "msg": "show() with a renderer is blocked", "at": entry.at, "subject": "show"} if {
+	input.ast.found.calls == true
 	some entry in input.ast.calls[".show"]
 	shows_by_renderer(entry)
 }
@@ -913,6 +1039,7 @@ deny contains {"rule": "too-large", "msg": msg, "at": "", "subject": "nodes"} if
 }
 
 deny contains {"rule": "too-large", "msg": msg, "at": at, "subject": "integer"} if {
+	input.ast.found.integers == true
 	some bits, places in input.ast.integers
 	to_number(bits) > max_integer_bits
 	some at in places
@@ -920,6 +1047,7 @@ deny contains {"rule": "too-large", "msg": msg, "at": at, "subject": "integer"} 
 }
 
 deny contains {"rule": "too-large", "msg": msg, "at": "", "subject": "finally"} if {
+	input.ast.found.nesting == true
 	input.ast.nesting.finally > max_nested_finally
 	msg := sprintf("try/finally nested more than %d deep is blocked", [max_nested_finally])
 }
@@ -929,41 +1057,22 @@ deny contains {"rule": "too-large", "msg": msg, "at": "", "subject": "finally"} 
 # where functions of earlier cells may import, all that is allowed.
 # ---------------------------------------------------------------------------
 
-grants contains grant if {
-	some entries in input.ast.imports
-	some entry in entries
-	importable(entry.module)
-	grant := sprintf("import:%s", [entry.module])
-}
+grants contains concat(":", ["import", module]) if some module in usable_modules
 
-grants contains grant if {
+grants contains concat(":", ["import", module]) if {
 	input.session
 	some module in (allowed_imports | partial_modules)
-	importable(module)
-	grant := sprintf("import:%s", [module])
+	not taken_out("allowed_imports", module)
+	not taken_out("partial_modules", module)
 }
 
 # ---------------------------------------------------------------------------
-# Lists as they stand in the profile at hand
+# Lists as they stand in the profile at hand: what profiles.yaml takes out of a list or puts
+# into it.
 # ---------------------------------------------------------------------------
 
-changes(list) := data.profiles[input.profile].lists[list]
+changes := object.get(data.profiles[input.profile], "lists", {})
 
-hits(list, static, keys) := static & keys if not changes(list)
+taken_out(list, name) if name in changes[list].remove
 
-hits(list, static, keys) := ((static & keys) - removed) | (added & keys) if {
-	change := changes(list)
-	removed := {name | some name in change.remove}
-	added := {name | some name in change.add}
-}
-
-listed(list, static, name) if {
-	name in static
-	not name in object.get(changes_or_none(list), "remove", [])
-}
-
-listed(list, _, name) if name in changes(list).add
-
-default changes_or_none(_) := {}
-
-changes_or_none(list) := changes(list)
+put_in(list, name) if name in changes[list].add

@@ -25,7 +25,11 @@ GRAMMAR = f"{sys.version_info[0]}.{sys.version_info[1]}"
 SECTIONS = (
     "imports", "names", "bound", "attributes", "members", "private", "paths", "values", "stores",
     "identifiers", "kinds", "strings", "words", "calls", "formats", "decorators", "classes",
-    "integers", "nesting", "source", "truncated", "tree",
+    "integers", "nesting", "source", "found", "truncated", "tree",
+)
+RARE = (
+    "private", "stores", "strings", "words", "calls", "formats", "decorators", "classes", "integers",
+    "nesting", "source", "values",
 )
 
 PLACES = 16  # positions kept per identifier; the rest is counted in "truncated"
@@ -670,8 +674,7 @@ class _Index:
             self.record("imports", root, entry)
             self.module_parts(rest, alias)
             self.stand_for(alias.asname or root, alias.name if alias.asname else root, alias)
-            if rest:
-                self.put("paths", alias.name, alias)
+            self.put("paths", alias.name, alias)
         return node.names[::-1]
 
     def imports_from(self, node):
@@ -685,8 +688,10 @@ class _Index:
                 entry["as"] = alias.asname
             self.record("imports", root, entry)
             self.module_parts((node.module or "").partition(".")[2], alias)
+            self.put("paths", module, alias)
             if alias.name == "*":
                 self.stars.append(module)
+                self.put("attributes", "*", alias)
                 continue
             self.put("attributes", alias.name, alias)
             if alias.name[0] == "_":
@@ -1217,6 +1222,12 @@ def dump(tree, text, sections=None, *, code=None, max_nodes=MAX_NODES, max_bytes
     index.walk(tree, max_nodes)
     index.finish()
     _source_facts(text, index.sections["source"])
+    found = index.sections["found"]
+    for name in RARE:
+        if index.sections[name]:
+            found[name] = True
+    if index.stars:
+        found["star"] = True
     wanted = index.sections if sections is None else {
         name: index.sections[name] for name in SECTIONS if name in sections and name != "tree"
     }
