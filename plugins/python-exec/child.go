@@ -49,13 +49,11 @@ const warmWithin = 20 * time.Second
 func (z *zygote) spawn(uid int, release func()) (*child, error) {
 	c := &child{z: z, uid: uid, release: release, ended: make(chan struct{})}
 	theirs, err := c.open()
-	defer closeAll(theirs)
-	if err != nil {
-		c.closeFiles()
-		release()
-		return nil, err
+	var pidfd *os.File
+	if err == nil {
+		pidfd, err = z.fork(c, uid, theirs)
 	}
-	pidfd, err := z.fork(c, uid, theirs)
+	closeAll(theirs) // the child's alone: their end is its end
 	if err != nil {
 		c.closeFiles()
 		release()

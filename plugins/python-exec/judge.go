@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
 )
@@ -114,9 +113,9 @@ func judgeExit(limits executor.Limits, seen exit) executor.Result {
 	return executor.Result{Status: executor.StatusCrashed, Signal: signalName(signal)}
 }
 
-// overCPU says whether the child's processor time reached its limit; the
-// kernel counts in ticks.
+// overCPU says whether the child's processor time is such that its limit fired.
+// The kernel compares the limit with a count of ticks, which on a busy machine
+// runs well ahead of the time that it reports.
 func overCPU(limits executor.Limits, seen exit) bool {
-	const tick = 20 * time.Millisecond
-	return limits.CPU > 0 && seen.cpu+tick >= limits.CPU
+	return limits.CPU > 0 && seen.cpu >= limits.CPU/2
 }

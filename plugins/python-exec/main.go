@@ -10,6 +10,16 @@
 // called, and hands no environment on.
 package main
 
-import "github.com/sluice-gateway/sluice/executor/wire"
+import (
+	"os"
 
-func main() { wire.Serve(newPlugin()) }
+	"github.com/sluice-gateway/sluice/executor/wire"
+	"github.com/sluice-gateway/sluice/internal/sandbox"
+)
+
+func main() {
+	if code, isShim := sandbox.Shim(os.Args); isShim {
+		os.Exit(code)
+	}
+	wire.Serve(newPlugin())
+}

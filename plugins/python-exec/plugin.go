@@ -25,12 +25,13 @@ func newPlugin() *plugin { return &plugin{log: hclog.Default()} }
 
 // Configure implements executor.Configurer. It starts the interpreter and does
 // not wait until it is warm: CheckHealth tells when.
-func (p *plugin) Configure(_ context.Context, c executor.Config) ([]string, error) {
+func (p *plugin) Configure(ctx context.Context, c executor.Config) ([]string, error) {
 	cfg, err := parseSettings(c.JSON)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := cfg.interpreter(); err != nil {
+	ground, warnings, err := newGround(ctx, cfg)
+	if err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
@@ -38,8 +39,8 @@ func (p *plugin) Configure(_ context.Context, c executor.Config) ([]string, erro
 	if p.pool != nil {
 		return nil, errors.New("configure: called twice")
 	}
-	p.cfg, p.pool = cfg, newPool(cfg, p.log)
-	return nil, nil
+	p.cfg, p.pool = cfg, newPool(ground, p.log)
+	return warnings, nil
 }
 
 func (p *plugin) running() (*pool, error) {

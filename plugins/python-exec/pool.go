@@ -15,11 +15,12 @@ import (
 // pool keeps children ready, from one zygote at a time, and replaces a zygote
 // that died or is due.
 type pool struct {
-	cfg settings
-	log hclog.Logger
-	ctx context.Context // ends with close
-	end context.CancelFunc
-	bg  sync.WaitGroup
+	ground ground
+	cfg    settings
+	log    hclog.Logger
+	ctx    context.Context // ends with close
+	end    context.CancelFunc
+	bg     sync.WaitGroup
 
 	mu      sync.Mutex
 	wake    *sync.Cond
@@ -43,14 +44,14 @@ const (
 	startWithin = 60 * time.Second
 )
 
-func newPool(cfg settings, log hclog.Logger) *pool {
-	p := &pool{cfg: cfg, log: log}
+func newPool(g ground, log hclog.Logger) *pool {
+	p := &pool{ground: g, cfg: g.cfg, log: log}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.wake = sync.NewCond(&p.mu)
 	for n := mostChildren; n > 0; n-- {
 		p.slots = append(p.slots, n)
 	}
-	p.hurry = cfg.WaitingChildren
+	p.hurry = p.cfg.WaitingChildren
 	p.bg.Add(1 + makers)
 	go p.tend()
 	for range makers {
@@ -225,7 +226,7 @@ func (p *pool) tend() {
 func (p *pool) start() (*zygote, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, startWithin)
 	defer cancel()
-	return startZygote(ctx, p.cfg, p.log)
+	return startZygote(ctx, p.ground, p.log)
 }
 
 func (p *pool) sleep(d time.Duration) {

@@ -1,14 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
-	"runtime"
-	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
 // process is a running interpreter.
@@ -17,38 +17,98 @@ type process struct {
 	kill  func()   // ends it and all its descendants; safe to call again
 }
 
-// startInterpreter starts the zygote behind the walls that the host has.
-func startInterpreter(s settings, sock, bundle, stderr *os.File) (*process, error) {
-	path, err := s.interpreter()
-	if err != nil {
-		return nil, err
+// ground is where zygotes are started: an interpreter and what the host offers
+// to wall it in. It does not change.
+type ground struct {
+	cfg   settings
+	path  string // of the interpreter
+	about survey
+	offer sandbox.Offer
+}
+
+// stackBytes is the stack of the interpreter: parsing deep but legal texts
+// needs it.
+const stackBytes = 64 << 20
+
+// newGround looks at the interpreter and at the host. The warnings name the
+// walls that cannot be had.
+func newGround(ctx context.Context, cfg settings) (ground, []string, error) {
+	g := ground{cfg: cfg}
+	var err error
+	if g.path, err = cfg.interpreter(); err != nil {
+		return g, nil, err
 	}
+	if g.about, err = surveyInterpreter(ctx, g.path, cfg.environment()); err != nil {
+		return g, nil, err
+	}
+	g.offer = sandbox.Probe()
+	launch, err := g.launch(nil)
+	if err != nil {
+		return g, nil, err
+	}
+	return g, missing(launch.Walls()), nil
+}
+
+// missing lists in words the walls that were asked for and do not stand whole.
+func missing(walls []sandbox.Wall) []string {
+	var list []string
+	for _, w := range walls {
+		switch {
+		case !w.InForce && w.Why != "" && w.Why != notBuilt:
+			list = append(list, fmt.Sprintf("wall %s does not stand around the interpreter: %s", w.Name, w.Why))
+		case w.InForce && w.Why != "":
+			list = append(list, fmt.Sprintf("wall %s: %s", w.Name, w.Why))
+		}
+	}
+	return list
+}
+
+const notBuilt = "this wall is not built yet"
+
+// launch plans the interpreter's start with the given descriptors from 2 on.
+func (g ground) launch(files []*os.File) (sandbox.Launch, error) {
 	boot, err := bootText()
 	if err != nil {
+		return sandbox.Launch{}, err
+	}
+	spec := sandbox.Spec{
+		Path: g.path, Args: []string{g.path, "-I", "-B", "-X", "utf8", "-c", boot},
+		Env: g.cfg.environment(), Dir: "/",
+		Namespaces: sandbox.AllNamespaces(), ReadOnly: g.about.readOnly(g.path), TmpBytes: g.cfg.ScratchBytes,
+		Rlimits: []sandbox.Rlimit{
+			{Resource: unix.RLIMIT_STACK, Soft: stackBytes, Hard: stackBytes},
+			{Resource: unix.RLIMIT_NOFILE, Soft: 2 * mostChildren, Hard: 2 * mostChildren},
+		},
+		// To give each child a uid of its own, and to end what it leaves behind.
+		DropCaps: true, KeepCaps: []sandbox.Cap{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SETPCAP, unix.CAP_KILL},
+	}
+	if len(files) > 0 {
+		spec.Stderr, spec.Files = files[0], files[1:]
+	}
+	launch, err := sandbox.Plan(spec, g.offer)
+	if err != nil {
+		return launch, fmt.Errorf("plan the walls around the interpreter: %w", err)
+	}
+	return launch, nil
+}
+
+// start starts an interpreter behind the walls.
+func (g ground) start(sock, bundle, stderr *os.File) (*process, error) {
+	launch, err := g.launch([]*os.File{stderr, sock, bundle})
+	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(path, "-I", "-B", "-X", "utf8", "-c", boot)
-	cmd.Env = s.environment()
-	cmd.Dir = "/"
-	cmd.Stderr = stderr
-	cmd.ExtraFiles = []*os.File{sock, bundle}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	started := make(chan error)
-	go func() {
-		// PDEATHSIG fires when the thread that started the process ends.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		if err := cmd.Start(); err != nil {
-			started <- fmt.Errorf("start the interpreter: %w", err)
-			return
+	p, err := launch.Start()
+	if err != nil {
+		return nil, fmt.Errorf("start the interpreter: %w", err)
+	}
+	proc := &process{kill: p.Kill}
+	for _, w := range p.Walls() {
+		if w.InForce {
+			proc.walls = append(proc.walls, w.Name)
 		}
-		started <- nil
-		_ = cmd.Wait() // how it ended is of no matter
-	}()
-	if err := <-started; err != nil {
-		return nil, err
 	}
-	return &process{kill: func() { _ = cmd.Process.Kill() }}, nil
+	return proc, nil
 }
 
 // socketPair makes two connected sockets, closed on exec.

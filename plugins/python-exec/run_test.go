@@ -15,7 +15,16 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
+
+// TestMain lets the test binary be its own sandbox shim.
+func TestMain(m *testing.M) {
+	if code, isShim := sandbox.Shim(os.Args); isShim {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 // interpreterPath is the environment that the tests run in.
 func interpreterPath(tb testing.TB) string {
@@ -43,8 +52,12 @@ func start(tb testing.TB, set map[string]any) *plugin {
 	}
 	p := newPlugin()
 	p.log = hclog.New(&hclog.LoggerOptions{Output: testWriter{tb}, Level: hclog.Warn})
-	if _, err := p.Configure(tb.Context(), executor.Config{JSON: text}); err != nil {
+	warnings, err := p.Configure(tb.Context(), executor.Config{JSON: text})
+	if err != nil {
 		tb.Fatal(err)
+	}
+	for _, w := range warnings {
+		tb.Log(w)
 	}
 	tb.Cleanup(p.close)
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)

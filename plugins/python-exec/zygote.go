@@ -79,7 +79,7 @@ const packetBytes = 16 << 10
 var errZygote = errors.New("the interpreter is gone")
 
 // startZygote starts an interpreter and waits until it is warm.
-func startZygote(ctx context.Context, s settings, log hclog.Logger) (*zygote, error) {
+func startZygote(ctx context.Context, g ground, log hclog.Logger) (*zygote, error) {
 	ours, theirs, err := socketPair(unix.SOCK_SEQPACKET)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func startZygote(ctx context.Context, s settings, log hclog.Logger) (*zygote, er
 		closeAll([]io.Closer{sock, theirs, bundle})
 		return nil, err
 	}
-	proc, err := startInterpreter(s, theirs, bundle, words.write)
+	proc, err := g.start(theirs, bundle, words.write)
 	closeAll([]io.Closer{theirs, bundle, words.write}) // the interpreter's alone: their end is its end
 	if err != nil {
 		sock.Close()
@@ -197,34 +197,51 @@ func (z *zygote) listen() {
 }
 
 func (z *zygote) take(r report, pidfd *os.File) {
-	z.mu.Lock()
-	defer z.mu.Unlock()
 	switch {
 	case r.Forked != nil:
-		if reply, ok := z.waiting[r.Forked.ID]; ok && pidfd != nil {
-			delete(z.waiting, r.Forked.ID)
-			reply <- forkReply{pidfd: pidfd}
-			pidfd = nil
-		}
+		z.answer(r.Forked.ID, forkReply{pidfd: pidfd})
+		return
 	case r.Refused != nil:
-		if reply, ok := z.waiting[r.Refused.ID]; ok {
-			delete(z.waiting, r.Refused.ID)
-			reply <- forkReply{err: fmt.Errorf("fork a child: %s", cut(r.Refused.Why, wordBytes))}
-		}
+		z.answer(r.Refused.ID, forkReply{err: fmt.Errorf("fork a child: %s", cut(r.Refused.Why, wordBytes))})
 	case r.Ended != nil:
-		if c, ok := z.alive[r.Ended.ID]; ok {
-			delete(z.alive, r.Ended.ID)
-			c.finish(exit{
-				status: syscall.WaitStatus(r.Ended.Status), rss: r.Ended.RSSBytes,
-				cpu: time.Duration(min(r.Ended.CPUMicro, 1<<40)) * time.Microsecond, //nolint:gosec // clamped
-			})
-		}
-		if z.retired && len(z.alive) == 0 {
-			z.sock.Close()
-		}
+		z.mourn(*r.Ended)
 	}
 	if pidfd != nil {
 		pidfd.Close()
+	}
+}
+
+// answer hands a reply to the fork that waits for it.
+func (z *zygote) answer(id uint64, r forkReply) {
+	z.mu.Lock()
+	reply, ok := z.waiting[id]
+	delete(z.waiting, id)
+	z.mu.Unlock()
+	switch {
+	case ok && r.err == nil && r.pidfd == nil:
+		reply <- forkReply{err: fmt.Errorf("%w: fork without a descriptor", errFrame)}
+	case ok:
+		reply <- r
+	case r.pidfd != nil:
+		r.pidfd.Close()
+	}
+}
+
+// mourn records the end of a child, and ends a retired zygote with its last.
+func (z *zygote) mourn(r endedReport) {
+	z.mu.Lock()
+	c, ok := z.alive[r.ID]
+	delete(z.alive, r.ID)
+	last := z.retired && len(z.alive) == 0
+	z.mu.Unlock()
+	if ok {
+		c.finish(exit{
+			status: syscall.WaitStatus(r.Status), rss: r.RSSBytes,
+			cpu: time.Duration(min(r.CPUMicro, 1<<40)) * time.Microsecond, //nolint:gosec // clamped
+		})
+	}
+	if last {
+		z.sock.Close()
 	}
 }
 

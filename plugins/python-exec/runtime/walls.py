@@ -85,14 +85,19 @@ def drop_capabilities():
 
 
 def sweep(uid):
-    """Ends whatever a child with its own uid has left behind."""
+    """Ends whatever a child with its own uid has left behind.
+
+    Every process of that uid and no other: as root one would hit all, and with
+    the real uid still 0 also children that have not changed theirs yet.
+    """
     if not uid:
         return
-    os.seteuid(uid)
+    os.setresuid(uid, uid, 0)
     try:
         os.kill(-1, signal.SIGKILL)
     except OSError as error:
         if error.errno != errno.ESRCH:
             raise
     finally:
-        os.seteuid(0)
+        os.setresuid(0, 0, 0)
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of uid clears it
