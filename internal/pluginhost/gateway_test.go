@@ -48,6 +48,7 @@ func breathes(pid int) bool {
 // TestGatewayKilled: nothing outlives a gateway that SIGKILL ended, and the next
 // one sweeps what it left.
 func TestGatewayKilled(t *testing.T) {
+	t.Parallel()
 	root := shortDir(t)
 	for range 3 {
 		cmd := exec.Command(testExe(t), "gateway", root)

@@ -11,7 +11,7 @@ import (
 )
 
 // Host runs plugins. It implements gateway.Executors. Its methods may be called
-// from several goroutines; Start and Close once each, in that order.
+// from several goroutines; Start once, then Close, which may be repeated.
 type Host struct {
 	cfg       Config
 	offer     sandbox.Offer
@@ -22,6 +22,8 @@ type Host struct {
 	stopKeepers context.CancelFunc // drain and stop
 	cutShort    context.CancelFunc // stop waiting
 	running     sync.WaitGroup
+	closing     sync.Once
+	closed      error
 }
 
 var _ gateway.Executors = (*Host)(nil)
@@ -95,7 +97,8 @@ func (h *Host) Close(ctx context.Context) error {
 		unhook()
 		h.cutShort()
 	}
-	return h.home.close()
+	h.closing.Do(func() { h.closed = h.home.close() })
+	return h.closed
 }
 
 // Ready reports whether every plugin has a process that takes work.

@@ -22,7 +22,7 @@ type keeper struct {
 	settled  chan struct{} // closed when it was healthy or failed once
 	release  chan struct{} // an operator lets it out of quarantine
 
-	once sync.Once
+	once sync.Once // closes settled
 
 	mu        sync.Mutex
 	state     State
@@ -52,7 +52,6 @@ func (k *keeper) run(ctx, stop context.Context) {
 	failures, trial := 0, false
 	for ctx.Err() == nil {
 		end := k.live(ctx, stop)
-		k.once.Do(func() { close(k.settled) })
 		if ctx.Err() != nil {
 			break
 		}
@@ -93,7 +92,6 @@ func (k *keeper) live(ctx, stop context.Context) outcome {
 	k.current = g
 	k.mu.Unlock()
 	k.enter(Healthy, "")
-	k.once.Do(func() { close(k.settled) })
 	k.log.Info("plugin is healthy", "plugin", g.about.Name, "version", g.about.Version, "pid", g.child.pid(), "took", time.Since(begin))
 	begin = time.Now()
 	err = k.watch(ctx, g)
@@ -288,7 +286,8 @@ func (k *keeper) note(g *generation) {
 	k.lastWords = g.words.String()
 }
 
-// enter changes the state and wakes who waits for one.
+// enter changes the state and wakes who waits for one. Any state but the ones on
+// the way up settles the start.
 func (k *keeper) enter(s State, why string) {
 	k.mu.Lock()
 	if s == Starting && k.state != Stopped {
@@ -296,6 +295,9 @@ func (k *keeper) enter(s State, why string) {
 	}
 	k.state, k.why, k.since = s, why, time.Now()
 	k.mu.Unlock()
+	if s != Starting {
+		k.once.Do(func() { close(k.settled) })
+	}
 	k.pool.wake()
 }
 

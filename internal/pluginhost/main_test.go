@@ -126,7 +126,7 @@ func (p *parrot) Parse(_ context.Context, src executor.Source) (executor.Program
 		}
 	}
 	return &executor.Prog{
-		Doc: executor.Tree{Schema: "parrot/1", JSON: []byte(`{"say":true}`), Nodes: 1, Depth: 1},
+		Doc: executor.Tree{Schema: schemaFor(parse), JSON: []byte(`{"say":true}`), Nodes: 1, Depth: 1},
 		Do: func(ctx context.Context, _ executor.Grant, out executor.Output) (executor.Result, error) {
 			fmt.Fprint(out.Stdout(), run)
 			if ms, ok := strings.CutPrefix(run, "sleep "); ok {
@@ -149,6 +149,13 @@ func (p *parrot) Parse(_ context.Context, src executor.Source) (executor.Program
 			return executor.Result{}, act(run)
 		},
 	}, nil
+}
+
+func schemaFor(word string) string {
+	if word == "lie" {
+		return "parrot/2"
+	}
+	return "parrot/1"
 }
 
 // act is what parse and run have in common.
