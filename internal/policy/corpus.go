@@ -83,7 +83,7 @@ func readList(base example, deny bool, text string) ([]example, error) {
 		case line == "":
 			continue
 		case ok && strings.HasPrefix(strings.TrimSpace(comment), wordProfile):
-			faults = append(faults, e.heading(line))
+			faults = append(faults, e.words(line))
 			base.profiles = e.profiles
 			continue
 		case ok:
@@ -99,22 +99,11 @@ func readList(base example, deny bool, text string) ([]example, error) {
 	return examples, errors.Join(faults...)
 }
 
-// heading reads "# expect: rule line, rule line; profile: name, name". A line
-// left out is any line. A program that must be denied has expectations.
+// heading reads a first line. A program that must be denied has expectations,
+// and only such a program has.
 func (e *example) heading(first string) error {
-	text, ok := strings.CutPrefix(strings.TrimSpace(first), "#")
-	if ok {
-		for _, part := range strings.Split(text, ";") {
-			part = strings.TrimSpace(part)
-			if rest, ok := strings.CutPrefix(part, wordExpect); ok {
-				if err := e.expects(rest); err != nil {
-					return err
-				}
-			}
-			if rest, ok := strings.CutPrefix(part, wordProfile); ok {
-				e.profiles = words(rest)
-			}
-		}
+	if err := e.words(first); err != nil {
+		return err
 	}
 	if e.deny == (len(e.expect) == 0) {
 		return fmt.Errorf("%s: its first line must be # expect: rule line, …, if and only if it is to be denied", e.name)
@@ -122,7 +111,28 @@ func (e *example) heading(first string) error {
 	return nil
 }
 
-func words(list string) []string {
+// words reads "# expect: rule line, rule line; profile: name, name". Where the
+// line is left out, any line will do.
+func (e *example) words(comment string) error {
+	text, ok := strings.CutPrefix(strings.TrimSpace(comment), "#")
+	if !ok {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ";") {
+		part = strings.TrimSpace(part)
+		if rest, ok := strings.CutPrefix(part, wordExpect); ok {
+			if err := e.expects(rest); err != nil {
+				return err
+			}
+		}
+		if rest, ok := strings.CutPrefix(part, wordProfile); ok {
+			e.profiles = fieldsOf(rest)
+		}
+	}
+	return nil
+}
+
+func fieldsOf(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 

@@ -199,19 +199,8 @@ func (b *builder) profiles(context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids, lists := map[string]bool{}, map[string]bool{}
-	for language, c := range b.compiled {
-		for id := range b.revision.languages[language].rules {
-			ids[id] = true
-		}
-		for _, module := range c.modules {
-			for _, rule := range module.Rules {
-				lists[string(rule.Head.Name)] = true
-			}
-		}
-	}
 	now := b.cfg.Now()
-	if err := checkProfiles(byName, ids, lists, now); err != nil {
+	if err := b.named().check(byName, now); err != nil {
 		return err
 	}
 	if b.revision.admitsAll {
@@ -219,6 +208,30 @@ func (b *builder) profiles(context.Context) error {
 	}
 	b.revision.profiles = newProfiles(byName, now)
 	return nil
+}
+
+// named gathers what a profile may name.
+func (b *builder) named() names {
+	n := names{rules: map[string]bool{}, lists: map[string]bool{}, texts: map[string]bool{}}
+	for language, c := range b.compiled {
+		for id := range b.revision.languages[language].rules {
+			n.rules[id] = true
+		}
+		for _, module := range c.modules {
+			for _, rule := range module.Rules {
+				if len(rule.Head.Args) == 0 {
+					n.lists[string(rule.Head.Name)] = true
+				}
+			}
+			ast.WalkTerms(module, func(term *ast.Term) bool {
+				if text, ok := term.Value.(ast.String); ok {
+					n.texts[string(text)] = true
+				}
+				return false
+			})
+		}
+	}
+	return n
 }
 
 func (b *builder) prepare(ctx context.Context) error {

@@ -154,58 +154,77 @@ func (w waiver) end() (time.Time, error) {
 	return day.AddDate(0, 0, 1), nil
 }
 
-// checkProfiles proves that every rule and list that a profile names is there,
-// that levels, limits and grants are of the known forms, and that waivers are
-// whole and hold today.
-func checkProfiles(byName map[string]profile, ruleIDs, lists map[string]bool, now time.Time) error {
+// names is what a profile may name: rules by id, lists, and the texts that
+// stand in rules.
+type names struct{ rules, lists, texts map[string]bool }
+
+// check proves that every rule and list that a profile names is there, that
+// levels, limits and grants are of the known forms, and that waivers are whole
+// and hold today.
+func (n names) check(byName map[string]profile, now time.Time) error {
 	var faults []error
 	for _, name := range sortedKeys(byName) {
-		for _, err := range byName[name].faults(ruleIDs, lists, now) {
+		for _, err := range n.faults(byName[name], now) {
 			faults = append(faults, fmt.Errorf("%s: profile %q: %w", profilesFile, name, err))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-func (p profile) faults(ruleIDs, lists map[string]bool, now time.Time) (faults []error) {
-	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+func (n names) faults(p profile, now time.Time) []error {
+	var faults []error
 	for _, id := range sortedKeys(p.Rules) {
-		if !ruleIDs[id] {
-			fault("no rule %q is defined", id)
-		}
-		if level := p.Rules[id]; !slices.Contains([]string{levelError, levelWarn, levelOff}, level) {
-			fault("rule %q has the level %q: it is error, warn or off", id, level)
-		}
+		faults = append(faults, n.level(id, p.Rules[id]))
 	}
 	for _, list := range sortedKeys(p.Lists) {
-		if !lists[list] {
-			fault("no list %q is defined", list)
-		}
+		faults = append(faults, n.list(list))
 	}
 	var limits executor.Limits
 	for _, name := range sortedKeys(p.Limits) {
 		if err := setLimit(&limits, name, p.Limits[name]); err != nil {
-			fault("limits: %w", err)
+			faults = append(faults, fmt.Errorf("limits: %w", err))
 		}
 	}
 	for _, grant := range p.Grants {
 		if !grantForm.MatchString(grant) {
-			fault("%q is not import:NAME, import:*, builtin:NAME or builtin:*", grant)
+			faults = append(faults, fmt.Errorf("%q is not import:NAME, import:*, builtin:NAME or builtin:*", grant))
 		}
 	}
 	for i, w := range p.Waivers {
-		if err := w.fault(ruleIDs, now); err != nil {
-			fault("waiver %d: %w", i+1, err)
+		if err := n.waiver(w, now); err != nil {
+			faults = append(faults, fmt.Errorf("waiver %d: %w", i+1, err))
 		}
 	}
-	return faults
+	return slices.DeleteFunc(faults, func(err error) bool { return err == nil })
 }
 
-func (w waiver) fault(ruleIDs map[string]bool, now time.Time) error {
+func (n names) level(id, level string) error {
+	if !n.rules[id] {
+		return fmt.Errorf("no rule %q is defined", id)
+	}
+	if level != levelError && level != levelWarn && level != levelOff {
+		return fmt.Errorf("rule %q has the level %q: it is error, warn or off", id, level)
+	}
+	return nil
+}
+
+// list proves that a list is there and that a rule asks for what a profile
+// changes in it, by its name: else the change would have no effect.
+func (n names) list(list string) error {
+	if !n.lists[list] {
+		return fmt.Errorf("no list %q is defined", list)
+	}
+	if !n.texts[list] {
+		return fmt.Errorf("list %q is not one that profiles can change: no rule names %q", list, list)
+	}
+	return nil
+}
+
+func (n names) waiver(w waiver, now time.Time) error {
 	if w.Rule == "" || w.Subject == "" || w.Reason == "" || w.Date == "" {
 		return errors.New("it needs a rule, a subject, a reason and a date")
 	}
-	if !ruleIDs[w.Rule] {
+	if !n.rules[w.Rule] {
 		return fmt.Errorf("no rule %q is defined", w.Rule)
 	}
 	end, err := w.end()

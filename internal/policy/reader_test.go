@@ -98,8 +98,8 @@ func TestReaderIsStricter(t *testing.T) {
 		`{"a":1,"a":1}`: errDuplicate, `{"a":{"b":{"c":{"d":"e","d":"e"}}}}`: errDuplicate, `{"a":1,"\u0061":1}`: errDuplicate,
 		`"\ud800"`: errSurrogate, `"\udc00\ud800"`: errSurrogate, "\"\xff\"": errUTF8,
 		strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1): errDepth,
-		strings.Repeat(`{"a":`, maxDepth+1): errDepth,
-		strings.Repeat("9", maxNumber+1):    errNumber, `1e401`: errNumber, `1e99999999999999999999`: errNumber,
+		strings.Repeat(`{"a":`, maxDepth+1):                               errDepth,
+		strings.Repeat("9", maxNumber+1):                                  errNumber, `1e401`: errNumber, `1e99999999999999999999`: errNumber,
 	} {
 		if _, err := readJSON([]byte(doc)); !errors.Is(err, want) {
 			t.Errorf("%.40q: %v, want %v", doc, err, want)
