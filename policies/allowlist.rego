@@ -328,7 +328,7 @@ kinds_used := object.keys(input.ast.kinds)
 # custom:
 #   id: blocked-import
 #   hint: "Use sympy, numpy, mpmath, plotly or the standard modules for mathematics and text; there are no files, processes or network."
-#   url: docs/policy.md#blocked-import
+#   url: policies/README.md#blocked-import
 deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": module} if {
 	some module in refused_modules
 	root := root_of(module)
@@ -355,7 +355,7 @@ deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": 
 # custom:
 #   id: missing-import
 #   hint: "Write it with numpy, sympy or mpmath, or in plain Python."
-#   url: docs/policy.md#missing-import
+#   url: policies/README.md#missing-import
 deny contains {"rule": "missing-import", "msg": msg, "at": entry.at, "subject": module} if {
 	some module in refused_modules
 	root := root_of(module)
@@ -414,7 +414,7 @@ star_imported contains entry.module if {
 # custom:
 #   id: partial-module
 #   hint: "Use only what is listed for this module; write output with print()."
-#   url: docs/policy.md#partial-module
+#   url: policies/README.md#partial-module
 deny contains {"rule": "partial-module", "msg": msg, "at": at, "subject": path} if {
 	some module in partials_in_use
 	some path, places in input.ast.paths
@@ -487,7 +487,7 @@ open_names(module) := concat(", ", {name |
 # custom:
 #   id: blocked-name
 #   hint: "Write the expression or the attribute out; for a choice by name use a dict of functions. There are no files and no input."
-#   url: docs/policy.md#blocked-name
+#   url: policies/README.md#blocked-name
 deny contains {"rule": "blocked-name", "msg": msg, "at": at, "subject": name} if {
 	some name in blocked_names_used
 	some at in input.ast.names[name]
@@ -522,7 +522,7 @@ blocked_names_used contains name if {
 # custom:
 #   id: blocked-attribute
 #   hint: "Use the documented functions of the library by their full name; an attribute of your own needs another name."
-#   url: docs/policy.md#blocked-attribute
+#   url: policies/README.md#blocked-attribute
 deny contains {"rule": "blocked-attribute", "msg": msg, "at": at, "subject": name} if {
 	some name in blocked_attributes_used
 	some at in input.ast.attributes[name]
@@ -567,7 +567,7 @@ named_in_a_path(name) if {
 # custom:
 #   id: blocked-path
 #   hint: "Use the library's functions for computing; print results, and leave figures in a variable or call show()."
-#   url: docs/policy.md#blocked-path
+#   url: policies/README.md#blocked-path
 deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {
 	some path in blocked_paths_used
 	some at in input.ast.paths[path]
@@ -623,7 +623,7 @@ excused(at) if {
 # custom:
 #   id: private-attribute
 #   hint: "Use the public interface; type(x).__name__ gives a class's name."
-#   url: docs/policy.md#private-attribute
+#   url: policies/README.md#private-attribute
 deny contains {"rule": "private-attribute", "msg": msg, "at": entry.at, "subject": name} if {
 	input.ast.found.private == true
 	some name, entries in input.ast.private
@@ -695,7 +695,7 @@ dunder(name) if {
 # custom:
 #   id: blocked-dunder
 #   hint: "Define __init__, __repr__, operators and the like; leave attribute access, pickling, buffers and metaclasses alone."
-#   url: docs/policy.md#blocked-dunder
+#   url: policies/README.md#blocked-dunder
 deny contains {"rule": "blocked-dunder", "msg": msg, "at": entry.at, "subject": name} if {
 	input.ast.found.private == true
 	some name, entries in input.ast.private
@@ -749,7 +749,7 @@ field_of_method(name, value) if {
 # custom:
 #   id: private-name
 #   hint: "Give it a name without the underscore."
-#   url: docs/policy.md#private-name
+#   url: policies/README.md#private-name
 deny contains {"rule": "private-name", "msg": msg, "at": entry.at, "subject": name} if {
 	input.ast.found.private == true
 	some name, entries in input.ast.private
@@ -772,7 +772,7 @@ plain(name) if put_in("plain_private", name)
 # custom:
 #   id: module-store
 #   hint: "Define a function of your own under another name; assign numbers to names of your own."
-#   url: docs/policy.md#module-store
+#   url: policies/README.md#module-store
 deny contains {"rule": "module-store", "msg": msg, "at": entry.at, "subject": path} if {
 	input.ast.found.stores == true
 	some path, entries in input.ast.stores
@@ -799,7 +799,7 @@ storable(path) if put_in("allowed_stores", path)
 # custom:
 #   id: code-in-text
 #   hint: "Hand over a plain formula such as 3*x**2, or build the expression from symbols."
-#   url: docs/policy.md#code-in-text
+#   url: policies/README.md#code-in-text
 deny contains {"rule": "code-in-text", "msg": msg, "at": entry.at, "subject": key} if {
 	input.ast.found.calls == true
 	some key, entries in input.ast.calls
@@ -856,7 +856,7 @@ code_in(entry) if {
 # custom:
 #   id: dunder-in-text
 #   hint: "Leave the special name out of the text, or write it with spaces."
-#   url: docs/policy.md#dunder-in-text
+#   url: policies/README.md#dunder-in-text
 deny contains {"rule": "dunder-in-text", "msg": msg, "at": at, "subject": word} if {
 	input.ast.found.words == true
 	some word, places in input.ast.words
@@ -881,7 +881,7 @@ dunder_or_beginning(word) if {
 # custom:
 #   id: dynamic-format
 #   hint: "Use an f-string, or call .format on a literal template."
-#   url: docs/policy.md#dynamic-format
+#   url: policies/README.md#dynamic-format
 deny contains {"rule": "dynamic-format", "msg": "the template of .format is not a literal", "at": at, "subject": "format"} if {
 	input.ast.found.formats == true
 	some at in input.ast.formats.dynamic
@@ -893,7 +893,7 @@ deny contains {"rule": "dynamic-format", "msg": "the template of .format is not 
 # custom:
 #   id: format-value
 #   hint: "Use an f-string, or call .format on a literal template."
-#   url: docs/policy.md#format-value
+#   url: policies/README.md#format-value
 deny contains {"rule": "format-value", "msg": "str.format as a value is blocked", "at": at, "subject": "format"} if {
 	input.ast.found.formats == true
 	some kind in ["unbound", "value"]
@@ -906,7 +906,7 @@ deny contains {"rule": "format-value", "msg": "str.format as a value is blocked"
 # custom:
 #   id: hidden-text
 #   hint: "Leave out direction marks and coding cookies; programs are UTF-8."
-#   url: docs/policy.md#hidden-text
+#   url: policies/README.md#hidden-text
 deny contains {"rule": "hidden-text", "msg": msg, "at": at, "subject": fact} if {
 	input.ast.found.source == true
 	some fact, places in input.ast.source
@@ -925,7 +925,7 @@ deny contains {"rule": "hidden-text", "msg": msg, "at": at, "subject": fact} if 
 # custom:
 #   id: blocked-syntax
 #   hint: "Write it with plain functions, for and try/except."
-#   url: docs/policy.md#blocked-syntax
+#   url: policies/README.md#blocked-syntax
 deny contains {"rule": "blocked-syntax", "msg": msg, "at": at, "subject": kind} if {
 	some kind in blocked_syntax_used
 	some at in places_or_none(input.ast.kinds[kind])
@@ -968,7 +968,7 @@ spelled(kind) := object.get(
 # custom:
 #   id: class-making
 #   hint: "Use a class statement without metaclass=."
-#   url: docs/policy.md#class-making
+#   url: policies/README.md#class-making
 deny contains {"rule": "class-making", "msg": "type() with several arguments is blocked", "at": entry.at, "subject": "type"} if {
 	input.ast.found.calls == true
 	some entry in input.ast.calls.type
@@ -1000,7 +1000,7 @@ known_metaclass(entry) if entry.metaclass in allowed_metaclasses
 # custom:
 #   id: decorator-expression
 #   hint: "Give the decorator a name first."
-#   url: docs/policy.md#decorator-expression
+#   url: policies/README.md#decorator-expression
 deny contains {"rule": "decorator-expression", "msg": "a decorator that is not a name is blocked", "at": at, "subject": "decorator"} if {
 	input.ast.found.decorators == true
 	some at in input.ast.decorators[""]
@@ -1012,7 +1012,7 @@ deny contains {"rule": "decorator-expression", "msg": "a decorator that is not a
 # custom:
 #   id: show-renderer
 #   hint: "Call fig.show() without arguments."
-#   url: docs/policy.md#show-renderer
+#   url: policies/README.md#show-renderer
 deny contains {"rule": "show-renderer", "msg": "show() with a renderer is blocked", "at": entry.at, "subject": "show"} if {
 	input.ast.found.calls == true
 	some entry in input.ast.calls[".show"]
@@ -1032,7 +1032,7 @@ shows_by_renderer(entry) if {
 # custom:
 #   id: too-large
 #   hint: "Compute large values and long lists in a loop instead of writing them out; nest try/finally less."
-#   url: docs/policy.md#too-large
+#   url: policies/README.md#too-large
 deny contains {"rule": "too-large", "msg": msg, "at": "", "subject": "nodes"} if {
 	input.code.nodes > max_nodes
 	msg := sprintf("the program has %d syntax nodes; more than %d are blocked", [input.code.nodes, max_nodes])

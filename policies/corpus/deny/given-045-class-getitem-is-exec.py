@@ -1,0 +1,9 @@
+# expect: blocked-dunder 7, blocked-name 7
+# kind: attribute-walk
+# expect-policy: reject
+# expect-sandbox: host files outside the read-only runtime image are not visible (no host /etc/hostname)
+# source: own (call without a Call node)
+class Table:
+    __class_getitem__ = exec
+
+Table["print('PWN' 'ED' if open('/etc/hostname').read().strip() else '')"]
