@@ -1,0 +1,169 @@
+package policy
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+const (
+	shippedPolicies = "../../policies"
+	pythonRuntime   = "../../plugins/python-exec/runtime"
+)
+
+// pythonParser is the Python runtime's index behind two pipes.
+type pythonParser struct {
+	mu  sync.Mutex
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startPython(tb testing.TB) *pythonParser {
+	tb.Helper()
+	cmd := exec.Command("python3", "-I", "testdata/python/parse.py", pythonRuntime)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatalf("python3 (3.11 or newer) is needed to make documents: %v", err)
+	}
+	tb.Cleanup(func() {
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return &pythonParser{in: in, out: bufio.NewReaderSize(out, 1<<20)}
+}
+
+func (p *pythonParser) parse(_ context.Context, language string, code []byte, sections []string) (executor.Tree, *executor.Result, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if language != "python" {
+		return executor.Tree{}, nil, fmt.Errorf("no parser for %q", language)
+	}
+	request := marshal(map[string]any{"code": code, "sections": sections})
+	if _, err := p.in.Write(append(request, '\n')); err != nil {
+		return executor.Tree{}, nil, err
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		return executor.Tree{}, nil, err
+	}
+	var answer struct {
+		Document []byte
+		Error    string
+	}
+	if err := json.Unmarshal(line, &answer); err != nil {
+		return executor.Tree{}, nil, err
+	}
+	if answer.Error != "" {
+		return executor.Tree{}, &executor.Result{Status: executor.StatusCompileError, Problem: &executor.Problem{Message: answer.Error}}, nil
+	}
+	return executor.Tree{Schema: "pyast/1", JSON: answer.Document}, nil, nil
+}
+
+// shipped is the policy in this repository, proved by its corpus with documents
+// of the Python runtime.
+func shipped(tb testing.TB) (*Store, *pythonParser) {
+	tb.Helper()
+	schema, err := os.ReadFile(shippedPolicies + "/schemas/pyast-1.json")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	python := startPython(tb)
+	s, err := Load(context.Background(), Config{
+		FS: os.DirFS(shippedPolicies), Parse: python.parse,
+		Languages: []executor.Language{{ID: "python", TreeSchema: "pyast/1", Schema: schema}},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s, python
+}
+
+func ask(tb testing.TB, s *Store, python *pythonParser, profile string, code []byte) gateway.Question {
+	tb.Helper()
+	sections, err := current(tb, s).Sections("python")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tree, ended, err := python.parse(context.Background(), "python", code, sections)
+	if err != nil || ended != nil {
+		tb.Fatal(ended, err)
+	}
+	return gateway.Question{
+		Language: "python", Tool: "python", Profile: profile, Caller: "worker",
+		Source: executor.Source{Language: "python", Code: code}, Tree: tree,
+	}
+}
+
+func TestTheShippedPolicyLoads(t *testing.T) {
+	s, python := shipped(t)
+	st := s.Status()
+	if st.Corpus == 0 || st.AdmitsAll || st.Sections["python"] == nil {
+		t.Errorf("status %+v", st)
+	}
+	for _, w := range st.Warnings {
+		if !strings.Contains(w, "calc") {
+			t.Errorf("warning: %s", w)
+		}
+	}
+	d := decide(t, s, ask(t, s, python, "solve", []byte("import os\n\nprint(eval('1'))\n")))
+	if d.Allow || len(d.Violations) != 2 || d.Violations[0].Line != 1 || d.Violations[1].Line != 3 || d.Violations[0].Hint == "" || d.Violations[1].Title == "" {
+		t.Errorf("decision %+v", d)
+	}
+}
+
+func BenchmarkDecideShipped(b *testing.B) {
+	s, python := shipped(b)
+	code, err := os.ReadFile("testdata/python/fifty.py")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, profile := range s.Status().Profiles {
+		q := ask(b, s, python, profile, code)
+		b.Run(profile, func(b *testing.B) {
+			p := current(b, s)
+			b.SetBytes(int64(len(q.Tree.JSON)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if d, err := p.Decide(context.Background(), q); err != nil || !d.Allow {
+					b.Fatal(d, err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkLoadShipped(b *testing.B) {
+	_, python := shipped(b)
+	schema, err := os.ReadFile(shippedPolicies + "/schemas/pyast-1.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Load(context.Background(), Config{
+			FS: os.DirFS(shippedPolicies), Parse: python.parse,
+			Languages: []executor.Language{{ID: "python", TreeSchema: "pyast/1", Schema: schema}},
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
