@@ -115,6 +115,9 @@ func (e *evaluator) repeat(s *sequence, times value) (value, error) {
 	if !ok {
 		return nil, raise(typeError, "can't multiply sequence by non-int of type '%s'", typeName(times))
 	}
+	if !count.IsInt64() {
+		return nil, raise(overflowError, "cannot fit 'int' into an index-sized integer")
+	}
 	if count.Sign() <= 0 || len(s.items) == 0 {
 		return &sequence{tuple: s.tuple}, nil
 	}

@@ -15,6 +15,11 @@ func toComplex(v value) (complex128, error) {
 }
 
 func complexOp(op string, left, right value) (value, error) {
+	switch op {
+	case "+", "-", "*", "/", "**":
+	default:
+		return nil, unsupported(op, left, right)
+	}
 	a, err := toComplex(left)
 	if err != nil {
 		return nil, err
@@ -35,10 +40,8 @@ func complexOp(op string, left, right value) (value, error) {
 			return nil, raise(zeroDivision, "complex division by zero")
 		}
 		return quotient(a, b), nil
-	case "**":
-		return powComplex(a, b)
 	}
-	return nil, unsupported(op, left, right)
+	return powComplex(a, b)
 }
 
 // product multiplies without fused operations, which would round differently.
@@ -81,7 +84,10 @@ func powComplex(a, b complex128) (value, error) {
 	case a == 0:
 		c = 0
 	default:
-		c = polarPower(a, b)
+		var ok bool
+		if c, ok = polarPower(a, b); !ok { // CPython takes C's domain error for this one
+			return nil, raise(zeroDivision, "0.0 to a negative or complex power")
+		}
 	}
 	if math.IsInf(real(c), 0) || math.IsInf(imag(c), 0) {
 		return nil, raise(overflowError, "complex exponentiation")
@@ -103,7 +109,8 @@ func wholePower(a complex128, n int) complex128 {
 	return result
 }
 
-func polarPower(a, b complex128) complex128 {
+// polarPower is not ok when the angle is infinite.
+func polarPower(a, b complex128) (c complex128, ok bool) {
 	length := hypotenuse([]float64{real(a), imag(a)})
 	angle := arctan2(imag(a), real(a))
 	radius := power(length, real(b))
@@ -112,7 +119,7 @@ func polarPower(a, b complex128) complex128 {
 		radius /= exponential(float64(angle * imag(b)))
 		phase += float64(imag(b) * logarithm(length))
 	}
-	return complex(float64(radius*cosine(phase)), float64(radius*sine(phase)))
+	return complex(float64(radius*cosine(phase)), float64(radius*sine(phase))), !math.IsInf(phase, 0)
 }
 
 // magnitude is abs of a complex number.

@@ -154,7 +154,7 @@ func arccos(x float64) float64 {
 	return round53(atan2Big(other, fromFloat(x, work), math.Acos(x), work))
 }
 
-// hyperbolics gives e**x - e**-x and e**x + e**-x.
+// hyperbolics gives e**x - e**-x and e**x + e**-x for x >= 0.
 func hyperbolics(x float64) (difference, sum *big.Float) {
 	e := expm1Big(fromFloat(x, work), 2*work)
 	one := newFloat(e.Prec()).SetInt64(1)
@@ -169,15 +169,15 @@ func hyperbolicSine(x float64) float64 {
 	if special(x) || math.Abs(x) > 711 || math.Abs(x) < 1e-160 {
 		return math.Sinh(x)
 	}
-	difference, _ := hyperbolics(x)
-	return round53(scale(difference, -1))
+	difference, _ := hyperbolics(math.Abs(x))
+	return math.Copysign(round53(scale(difference, -1)), x)
 }
 
 func hyperbolicCosine(x float64) float64 {
 	if special(x) || math.Abs(x) > 711 || x == 0 {
 		return math.Cosh(x)
 	}
-	_, sum := hyperbolics(x)
+	_, sum := hyperbolics(math.Abs(x))
 	return round53(scale(sum, -1))
 }
 
@@ -185,8 +185,8 @@ func hyperbolicTangent(x float64) float64 {
 	if special(x) || math.Abs(x) > 50 || math.Abs(x) < 1e-160 {
 		return math.Tanh(x)
 	}
-	difference, sum := hyperbolics(x)
-	return round53(difference.Quo(difference, sum))
+	difference, sum := hyperbolics(math.Abs(x))
+	return math.Copysign(round53(difference.Quo(difference, sum)), x)
 }
 
 // arsinh is log(x + sqrt(x²+1)), for positive x.
@@ -269,37 +269,4 @@ func hypotenuse(sides []float64) float64 {
 		sum.Add(sum, square.Mul(square, square))
 	}
 	return round53(sqrtBig(sum, work))
-}
-
-// gamma is exact for small whole numbers, as factorials are.
-func gamma(x float64) (float64, error) {
-	switch {
-	case math.IsNaN(x) || math.IsInf(x, 1):
-		return x, nil
-	case math.IsInf(x, -1), x == 0, x < 0 && x == math.Floor(x):
-		return 0, domainError()
-	}
-	if x == math.Floor(x) && x <= 23 {
-		f, _ := new(big.Float).SetInt(new(big.Int).MulRange(1, int64(x)-1)).Float64()
-		return f, nil
-	}
-	y := math.Gamma(x)
-	if math.IsInf(y, 0) {
-		return 0, rangeError()
-	}
-	return y, nil
-}
-
-func logGamma(x float64) (float64, error) {
-	switch {
-	case math.IsInf(x, 0):
-		return math.Inf(1), nil
-	case x <= 0 && x == math.Floor(x):
-		return 0, domainError()
-	}
-	y, _ := math.Lgamma(x)
-	if math.IsInf(y, 0) {
-		return 0, rangeError()
-	}
-	return y, nil
 }

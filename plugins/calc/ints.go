@@ -101,7 +101,7 @@ func divideInts(a, b *big.Int) (value, error) {
 		return nil, raise(zeroDivision, "division by zero")
 	}
 	if a.Sign() == 0 {
-		return 0.0, nil
+		return math.Copysign(0, float64(b.Sign())), nil
 	}
 	// A quotient of 66 bits or more whose last bit says whether more would
 	// follow rounds as the exact one does.
