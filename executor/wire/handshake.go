@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
-	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/executor/wire/executorpb"
 )
 
@@ -86,5 +85,3 @@ func (*grpcPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grp
 func pluginSet(s *server) plugin.PluginSet {
 	return plugin.PluginSet{PluginName: &grpcPlugin{server: s}}
 }
-
-var _ executor.Output = (*output)(nil)

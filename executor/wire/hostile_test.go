@@ -271,10 +271,31 @@ func TestHostileBetweenTreeAndVerdict(t *testing.T) {
 			}})
 			s := submit(t, c, "print x")
 			eventually(t, "something early", func() bool { return len(s.in) == 1 })
-			if _, err := s.Run(background(t), executor.Grant{}, func(executor.Stream, []byte) { t.Error("output") }); !errors.Is(err, ErrProtocol) {
+			out := func(executor.Stream, []byte) { t.Error("output") }
+			if _, err := s.Run(background(t), executor.Grant{}, out); !errors.Is(err, ErrProtocol) {
 				t.Errorf("got %v", err)
 			}
+			// The same, had it come while the verdict was on its way.
+			late := submit(t, c, "print x")
+			eventually(t, "something early", func() bool { return len(late.in) == 1 })
+			if _, err := (&run{s: late, out: out}).collect(background(t)); !errors.Is(err, ErrProtocol) {
+				t.Errorf("while the verdict was on its way: %v", err)
+			}
 		})
+	}
+}
+
+// A plugin may end a submission whose verdict is on its way.
+func TestEndedWhileTheVerdictIsOnItsWay(t *testing.T) {
+	c := face(t, &villain{submit: func(s *villainStream) error {
+		s.tree(`{}`, nil)
+		s.result(&executorpb.Result{Status: executorpb.Result_CANCELLED})
+		return nil
+	}})
+	s := submit(t, c, "print x")
+	eventually(t, "the result", func() bool { return len(s.in) == 1 })
+	if res, err := (&run{s: s}).collect(background(t)); err != nil || res.Status != executor.StatusCancelled {
+		t.Errorf("%+v, %v", res, err)
 	}
 }
 

@@ -59,7 +59,7 @@ func dispense(c *plugin.Client) (*Client, error) {
 	return raw.(*Client), nil
 }
 
-func startProcess(t *testing.T) *process {
+func startProcess(t testing.TB) *process {
 	t.Helper()
 	theirs, ours, err := os.Pipe()
 	if err != nil {
@@ -89,7 +89,7 @@ func startProcess(t *testing.T) *process {
 	return p
 }
 
-func (p *process) signal(t *testing.T, s syscall.Signal) {
+func (p *process) signal(t testing.TB, s syscall.Signal) {
 	t.Helper()
 	pid, err := strconv.Atoi(p.plugin.ID())
 	if err != nil {
@@ -112,6 +112,7 @@ func TestProcess(t *testing.T) {
 			t.Errorf("%q: %+v", code, res)
 		}
 	}
+	runCode(t, p.Client, "log told", executor.Limits{})
 	p.signal(t, syscall.SIGINT)
 	if res, _ := runCode(t, p.Client, "panic x", executor.Limits{}); res.Status != executor.StatusInternal {
 		t.Errorf("%+v", res)
@@ -130,8 +131,13 @@ func TestProcess(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	log := p.stderr.String()
-	if !strings.Contains(log, `"@message":"draining"`) || strings.Contains(log, "configuring server automatic mTLS") == strings.Contains(log, `"@level":"trace"`) {
-		t.Errorf("log is not as asked for:\n%s", log)
+	for _, want := range []string{`"@message":"draining"`, `"@message":"told","n":1`, `"@message":"told"`, `"n":2`, `"where":"run"`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("log has no %s:\n%.5000s", want, log)
+		}
+	}
+	if strings.Contains(log, "z\n") || strings.Contains(log, `"panic":"x"`) {
+		t.Errorf("log has what it should not have:\n%.5000s", log)
 	}
 }
 

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"fmt"
-	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -19,53 +19,33 @@ const (
 	EnvGuardFD  = "GATEWAY_GUARD_FD"  // descriptor of a pipe whose other end the host holds open
 )
 
-// Options change what Serve does, for tests and for plugins with wishes.
-type Options struct {
-	Logger hclog.Logger // nil: JSON on Stderr, at the level of EnvLogLevel
-	Stderr io.Writer    // nil: the process's
-}
-
 // Serve is the whole of a plugin's main: it serves e until the host ends the
 // process. It must be called once, from main, before anything was printed.
 //
 // The process dies with its parent. SIGINT is ignored, and SIGTERM drains: the
 // running submissions go on and new ones are refused. What e prints on the
-// standard output never reaches the host's handshake.
-func Serve(e executor.Executor) { ServeWith(e, Options{}) }
-
-// ServeWith is Serve with options.
-func ServeWith(e executor.Executor, o Options) {
-	log := o.logger()
-	if os.Getenv(Handshake().MagicCookieKey) == Handshake().MagicCookieValue {
+// standard output never reaches the host's handshake. The defaults of log/slog
+// and hclog are set to write what the host reads, at the host's level.
+func Serve(e executor.Executor) {
+	hs := Handshake()
+	if os.Getenv(hs.MagicCookieKey) == hs.MagicCookieValue { // else go-plugin says what is wrong
 		if err := guardProcess(os.Getenv(EnvGuardFD)); err != nil {
 			fmt.Fprintln(os.Stderr, "plugin:", err)
 			os.Exit(1)
 		}
 	}
+	log := newLogger(os.Stderr)
+	hclog.SetDefault(log)
+	slog.SetDefault(slog.New(newSlogHandler(os.Stderr, log)))
 	s := newServer(e, log)
 	stop := s.drainOnTerm()
 	defer stop()
 	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig: Handshake(),
+		HandshakeConfig: hs,
 		Plugins:         pluginSet(s),
 		GRPCServer:      s.grpcServer,
 		Logger:          log,
 	})
-}
-
-func (o Options) logger() hclog.Logger {
-	if o.Logger != nil {
-		return o.Logger
-	}
-	level := hclog.LevelFromString(os.Getenv(EnvLogLevel))
-	if level == hclog.NoLevel {
-		level = hclog.Info
-	}
-	out := o.Stderr
-	if out == nil {
-		out = os.Stderr
-	}
-	return hclog.New(&hclog.LoggerOptions{Level: level, Output: out, JSONFormat: true})
 }
 
 // drainOnTerm makes SIGTERM a Drain, for as long as the process lives.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"runtime"
 	"strconv"
@@ -12,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/sluice-gateway/sluice/executor"
 )
@@ -83,8 +86,9 @@ func (s *stub) Parse(ctx context.Context, src executor.Source) (executor.Program
 		return &program{stub: s}, nil
 	case "badtree":
 		doc.JSON = []byte(`[]`)
-	case "tree":
-		n, _ := strconv.Atoi(arg)
+	case "tree", "bench":
+		size, _, _ := strings.Cut(arg, " ")
+		n, _ := strconv.Atoi(size)
 		doc.JSON = []byte(`{"a":"` + strings.Repeat("x", n-len(`{"a":""}`)) + `"}`)
 	default:
 		doc.JSON, _ = json.Marshal(map[string]string{"code": strings.ToValidUTF8(code, "?")})
@@ -129,6 +133,10 @@ func (p *program) step(ctx context.Context, verb, arg string, g executor.Grant, 
 		_, _ = out.Stdout().Write(p.stdin)
 	case "grants":
 		_, _ = out.Stdout().Write([]byte(strings.Join(g.Grants, ",") + g.DecisionID))
+	case "bench":
+		_, size, _ := strings.Cut(arg, " ")
+		n, _ = strconv.Atoi(size)
+		_, _ = out.Stdout().Write(bytes.Repeat([]byte("y"), n))
 	case "flood":
 		_, _ = out.Stdout().Write(bytes.Repeat([]byte("y"), n))
 	case "forever":
@@ -158,6 +166,9 @@ func (p *program) step(ctx context.Context, verb, arg string, g executor.Grant, 
 	case "stdout": // what a library prints on its own
 		_, err := os.Stdout.Write(bytes.Repeat([]byte("z"), n))
 		return err
+	case "log":
+		slog.Info(arg, "n", 1)
+		hclog.Default().Info(arg, "n", 2)
 	case "exit":
 		os.Exit(n)
 	default:

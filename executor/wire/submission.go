@@ -366,6 +366,10 @@ func (s *Submission) Deny(decisionID string, reasons []string) {
 // handed to out.
 func (s *Submission) Run(ctx context.Context, g executor.Grant, out func(executor.Stream, []byte)) (executor.Result, error) {
 	defer s.Close()
+	if ctx.Err() != nil && s.ended == nil && !s.judged {
+		s.judged = true
+		return executor.Result{Status: executor.StatusCancelled}, nil // nothing has run
+	}
 	err := s.verdict(&executorpb.Verdict{Decision: &executorpb.Verdict_Approve{Approve: grantToWire(g)}})
 	if errors.Is(err, errJudged) {
 		return executor.Result{}, fmt.Errorf("run: %w", err)

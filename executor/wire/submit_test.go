@@ -233,6 +233,21 @@ func TestCancelSoft(t *testing.T) {
 	}
 }
 
+func TestRunOfACallerThatIsGone(t *testing.T) {
+	e := &stub{}
+	p := serve(t, e)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	res, err := submit(t, p.Client, "print x").Run(ctx, executor.Grant{}, func(executor.Stream, []byte) { t.Error("output") })
+	if err != nil || res.Status != executor.StatusCancelled {
+		t.Errorf("%+v, %v", res, err)
+	}
+	idle(t, p.Client)
+	if e.ran.Load() != 0 {
+		t.Error("it ran")
+	}
+}
+
 func TestSubmitEndsWithItsContext(t *testing.T) {
 	p := serve(t, &stub{})
 	ctx, cancel := context.WithCancel(t.Context())
