@@ -38,6 +38,7 @@ type generation struct {
 
 	// Of the pool's, under its lock.
 	inflight  int
+	opening   int // of those, on their way to the plugin
 	texts     map[digest]int
 	degraded  bool
 	closed    bool // takes no new work

@@ -251,10 +251,12 @@ func (k *keeper) retire(stop context.Context, g *generation, err error) {
 func (k *keeper) drain(stop context.Context, g *generation) {
 	ctx, cancel := context.WithTimeout(stop, k.pool.spec.DrainTimeout)
 	defer cancel()
+	// A text that was accepted is not to be refused by the plugin's draining.
+	k.pool.idle(ctx, g, true)
 	if _, err := g.client.Drain(ctx, "stop"); err != nil && ctx.Err() == nil {
 		k.log.Warn("plugin did not take the word to drain", "error", err)
 	}
-	if !k.pool.idle(ctx, g) {
+	if !k.pool.idle(ctx, g, false) {
 		k.log.Warn("plugin was stopped with programs running", "inflight", k.pool.running(g))
 	}
 }

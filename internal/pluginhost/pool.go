@@ -152,6 +152,14 @@ func (l *lease) release() {
 	})
 }
 
+// opened notes that the plugin has the text; Drain will not refuse it any more.
+func (l *lease) opened() {
+	l.pool.mu.Lock()
+	l.gen.opening--
+	l.pool.mu.Unlock()
+	l.pool.wake()
+}
+
 // acquire waits for a process and a slot in it. When ctx ends first the error is
 // ctx's; when there is no process in time ErrPluginDown; no slot, ErrPluginBusy.
 func (p *pool) acquire(ctx context.Context, text digest) (*lease, error) {
@@ -201,6 +209,7 @@ func (p *pool) take(text digest) (l *lease, up bool, changed <-chan struct{}) {
 		}
 		if best != nil {
 			best.inflight++
+			best.opening++
 			best.texts[text]++
 			return &lease{pool: p, gen: best, text: text}, true, nil
 		}
@@ -256,11 +265,15 @@ func (p *pool) running(g *generation) int {
 	return g.inflight
 }
 
-// idle waits until nothing is with g, or ctx ends.
-func (p *pool) idle(ctx context.Context, g *generation) bool {
+// idle waits until nothing is with g, or ctx ends. With opening set it waits
+// only for what is on its way to the plugin.
+func (p *pool) idle(ctx context.Context, g *generation, opening bool) bool {
 	for {
 		p.mu.Lock()
 		n, changed := g.inflight, p.changed
+		if opening {
+			n = g.opening
+		}
 		p.mu.Unlock()
 		if n == 0 {
 			return true

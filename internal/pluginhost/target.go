@@ -66,6 +66,7 @@ func (p *pool) submitOnce(ctx context.Context, src executor.Source, text digest)
 		return nil, err
 	}
 	sub, err := l.gen.client.Submit(ctx, src)
+	l.opened()
 	if err != nil {
 		lost := errors.Is(err, wire.ErrLost) && !errors.Is(err, wire.ErrOverrun)
 		err = p.fault(l, err)
