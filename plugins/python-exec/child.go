@@ -44,8 +44,8 @@ type exit struct {
 // warmWithin bounds the time from fork to a warm child.
 const warmWithin = 20 * time.Second
 
-// spawn forks a child of z and waits until it is warm. On failure release has
-// been called or will be.
+// spawn forks a child of z and waits until it is warm. release is called once,
+// when the child has ended, also when there never was one.
 func (z *zygote) spawn(uid int, release func()) (*child, error) {
 	c := &child{z: z, uid: uid, release: release, ended: make(chan struct{})}
 	theirs, err := c.open()
@@ -56,7 +56,7 @@ func (z *zygote) spawn(uid int, release func()) (*child, error) {
 	closeAll(theirs) // the child's alone: their end is its end
 	if err != nil {
 		c.closeFiles()
-		release()
+		c.finish(exit{lost: true})
 		return nil, err
 	}
 	c.pidfd = pidfd

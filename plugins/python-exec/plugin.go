@@ -54,7 +54,7 @@ func (p *plugin) running() (*pool, error) {
 
 // mostTries bounds how often a submission is handed to another child because
 // the interpreter died under it.
-const mostTries = 4
+const mostTries = 8
 
 // Parse implements executor.Executor.
 func (p *plugin) Parse(ctx context.Context, src executor.Source) (executor.Program, error) {

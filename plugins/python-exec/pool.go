@@ -104,8 +104,18 @@ func (p *pool) abandon(ch chan *child) {
 		}
 	}
 	if c := <-ch; c != nil {
-		p.idle = append(p.idle, c)
+		p.keep(c)
 	}
+}
+
+// keep puts a child that nobody waits for among the ready ones, if there is
+// room. Called locked.
+func (p *pool) keep(c *child) {
+	if p.closed || c.z != p.current || len(p.idle) >= p.cfg.WaitingChildren {
+		c.discard()
+		return
+	}
+	p.idle = append(p.idle, c)
 }
 
 // refill asks for a child in place of one that was taken: at once when the last
@@ -188,13 +198,11 @@ func (p *pool) made(z *zygote, c *child, err error) {
 			z.kill()
 		}
 		p.wake.Broadcast()
-	case p.closed:
-		c.discard()
-	case len(p.waiters) > 0:
+	case len(p.waiters) > 0 && z == p.current:
 		p.waiters[0] <- c
 		p.waiters = p.waiters[1:]
 	default:
-		p.idle = append(p.idle, c)
+		p.keep(c)
 		if len(p.idle) >= p.cfg.WaitingChildren {
 			p.hurry = 0
 		}

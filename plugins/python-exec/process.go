@@ -13,8 +13,10 @@ import (
 
 // process is a running interpreter.
 type process struct {
-	walls []string // in force around it
-	kill  func()   // ends it and all its descendants; safe to call again
+	pid   int
+	walls []string        // in force around it
+	kill  func()          // ends it and all its descendants; safe to call again
+	done  <-chan struct{} // closed when it and they have ended
 }
 
 // ground is where zygotes are started: an interpreter and what the host offers
@@ -102,7 +104,7 @@ func (g ground) start(sock, bundle, stderr *os.File) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the interpreter: %w", err)
 	}
-	proc := &process{kill: p.Kill}
+	proc := &process{pid: p.PID(), kill: p.Kill, done: p.Done()}
 	for _, w := range p.Walls() {
 		if w.InForce {
 			proc.walls = append(proc.walls, w.Name)
