@@ -83,7 +83,7 @@ partial_names := {
 	"sympy.parsing.sympy_parser.implicit_multiplication_application",
 	"sympy.parsing.sympy_parser.parse_expr", "sympy.parsing.sympy_parser.rationalize",
 	"sympy.parsing.sympy_parser.split_symbols", "sympy.parsing.sympy_parser.standard_transformations",
-	"sympy.printing.latex", "sympy.printing.latex.latex", "sympy.printing.pprint", "sympy.printing.pretty",
+	"sympy.printing.latex.latex", "sympy.printing.pprint",
 	"sympy.printing.pretty.pprint", "sympy.printing.pretty.pretty", "sympy.printing.sstr",
 	"sympy.utilities.iterables.bracelets", "sympy.utilities.iterables.cartes",
 	"sympy.utilities.iterables.flatten", "sympy.utilities.iterables.generate_derangements",
@@ -94,7 +94,7 @@ partial_names := {
 	"sympy.utilities.iterables.partitions", "sympy.utilities.iterables.permute_signs",
 	"sympy.utilities.iterables.sift", "sympy.utilities.iterables.signed_permutations",
 	"sympy.utilities.iterables.subsets", "sympy.utilities.iterables.uniq",
-	"sympy.utilities.iterables.variations", "sympy.utilities.lambdify", "sympy.utilities.lambdify.lambdify",
+	"sympy.utilities.iterables.variations", "sympy.utilities.lambdify.lambdify",
 	"sys.byteorder", "sys.exit", "sys.float_info", "sys.get_int_max_str_digits", "sys.getrecursionlimit",
 	"sys.getsizeof", "sys.int_info", "sys.maxsize", "sys.maxunicode", "sys.set_int_max_str_digits",
 	"sys.setrecursionlimit", "sys.stdout.flush", "sys.stdout.write", "sys.version", "sys.version_info",
@@ -280,13 +280,13 @@ evaluating_libraries := {"mpmath.", "sympy."}
 
 # Methods that evaluate texts, whatever they are called on.
 evaluating_methods := {
-	".as_poly", ".coeff", ".collect", ".diff", ".equals", ".evalf", ".has", ".integrate", ".is_constant",
-	".limit", ".match", ".n", ".nseries", ".rewrite", ".series", ".solve", ".subs", ".xreplace",
+	".as_poly", ".coeff", ".diff", ".equals", ".evalf", ".integrate", ".limit", ".n", ".nseries", ".rewrite",
+	".series", ".subs", ".xreplace",
 }
 
 # What a text that is evaluated may not hold: texts in texts, attributes, functions, loops,
 # assignments.
-code_pattern := `'[^'\n]+'|"[^"\n]+"|[\pL_][\pL_0-9]*\s*\.\s*[\pL_]|[)\]}]\s*\.\s*[\pL_]|[0-9]\.[\pL_]{2,}|\blambda\b[^:]*:\s*[^0-9\s]|\bfor\b.+\bin\b|:=`
+code_pattern := `'[^'\n]+'|"[^"\n]+"|[\pL_][\pL_0-9]*\s*\.\s*[\pL_]|[)\]}]\s*\.\s*[\pL_]|[0-9]\.[\pL_]{2,}|\(\s*lambda\b|\blambda\b[^:]*:\s*[^0-9\s]|\bfor\b.+\bin\b|:=`
 
 # Coding cookies that may stand in a program. None has any effect.
 harmless_codings := {
@@ -848,6 +848,13 @@ code_in(entry) if entry.cut
 code_in(entry) if {
 	some text in entry.texts
 	regex.match(code_pattern, text)
+}
+
+code_in(entry) if {
+	some text in entry.texts
+	contains(text, "(")
+	some word in regex.find_n(`[\pL_][\pL_0-9]*`, text, -1)
+	word in blocked_names
 }
 
 # METADATA

@@ -1,0 +1,4 @@
+# expect: blocked-name 3
+# kind: process
+breakpoint()
+name = input("name? ")

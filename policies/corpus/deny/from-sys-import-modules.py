@@ -1,0 +1,5 @@
+# expect: blocked-attribute 3
+# kind: import
+from sys import modules as table
+
+print(table["os"])

@@ -1,0 +1,3 @@
+# expect: blocked-name 3
+# kind: fs-read
+help("modules")

@@ -1,0 +1,5 @@
+# expect: blocked-path 5
+# kind: fs-read
+import json
+
+print(json.load("/etc/hostname"))

@@ -1,0 +1,3 @@
+# expect: blocked-attribute 3, blocked-name 3
+# kind: memory
+print(memoryview(b"abc").obj)

@@ -1,0 +1,6 @@
+# expect: module-store 5
+# kind: state-leak
+import decimal
+
+with decimal.localcontext() as decimal.getcontext:
+    pass

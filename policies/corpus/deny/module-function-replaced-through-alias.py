@@ -1,0 +1,7 @@
+# expect: module-store 6
+# kind: state-leak
+import random
+
+tool = random
+tool.random = lambda: 0.5
+print(random.random())

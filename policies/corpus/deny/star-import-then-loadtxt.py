@@ -1,0 +1,5 @@
+# expect: blocked-path 5
+# kind: fs-read
+from numpy import *
+
+print(loadtxt("/etc/hostname", dtype=str))

@@ -1,0 +1,5 @@
+# expect: blocked-attribute 5
+# kind: import
+import sys
+
+print(sys.modules["os"].getcwd())

@@ -1,0 +1,4 @@
+# expect: blocked-name 3
+# kind: attribute-walk
+if (reader := open):
+    print(reader("/etc/hostname").read())
