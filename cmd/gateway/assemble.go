@@ -156,10 +156,13 @@ func (h *house) stateRoot() string {
 	return filepath.Join("/tmp", name)
 }
 
-func (h *house) loadPolicy(ctx context.Context) error {
+// loadPolicy puts the policy in force; without its corpus only where that was
+// run already.
+func (h *house) loadPolicy(ctx context.Context, skipCorpus bool) error {
 	store, err := policy.Load(ctx, policy.Config{
 		FS: h.policyFS(), Languages: h.languages(), Parse: h.parse, Workers: runtime.GOMAXPROCS(0),
 		Deadline: h.cfg.Policy.Deadline, MaxDocumentBytes: int(h.cfg.Limits.TreeBytes), Log: h.log,
+		SkipCorpus: skipCorpus,
 	})
 	if err != nil {
 		return fmt.Errorf("load the policy from %s: %w", h.policyName(), err)

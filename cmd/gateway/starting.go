@@ -30,7 +30,7 @@ func (h *house) keepStarting(ctx context.Context) error {
 		ready, languages := h.host.Ready(), len(h.languages())
 		if languages > known {
 			known = languages
-			if err := h.loadPolicy(ctx); err != nil && ready {
+			if err := h.loadPolicy(ctx, false); err != nil && ready {
 				return unlessEnded(ctx, err)
 			}
 		}
@@ -54,7 +54,8 @@ func unlessEnded(ctx context.Context, err error) error {
 	return err
 }
 
-// startAll is keepStarting for one program: whatever is missing is an error.
+// startAll is keepStarting for one program: whatever is missing is an error,
+// and a policy that this binary carries is not proved again.
 func (h *house) startAll(ctx context.Context) error {
 	if err := h.host.Start(ctx); err != nil {
 		return fmt.Errorf("start the plugins: %w", err)
@@ -65,7 +66,7 @@ func (h *house) startAll(ctx context.Context) error {
 	if !h.host.Ready() {
 		return errors.New("the plugin did not start: see the log above (--log-level info tells more)")
 	}
-	return h.loadPolicy(ctx)
+	return h.loadPolicy(ctx, proved(h.policyFS()))
 }
 
 // wallsStand tells which walls stand around each plugin, and wants those of
