@@ -89,10 +89,11 @@ func readList(base example, deny bool, text string) ([]example, error) {
 		case ok:
 			continue
 		}
-		code, heading, found := strings.Cut(line, "# ")
-		if found || deny {
-			faults = append(faults, e.heading("# "+heading))
+		code, heading := line, ""
+		if i := max(strings.LastIndex(line, "# "+wordExpect), strings.LastIndex(line, "# "+wordProfile)); i >= 0 {
+			code, heading = line[:i], line[i:]
 		}
+		faults = append(faults, e.heading(heading))
 		e.code = []byte(strings.TrimSpace(code))
 		examples = append(examples, e)
 	}

@@ -74,25 +74,29 @@ func skip(d fs.DirEntry) error {
 
 // take reads name if it is a file that counts.
 func (f *folder) take(fsys fs.FS, name string) error {
-	top, _, _ := strings.Cut(name, "/")
-	inRules := top != corpusDir && path.Ext(name) == regoExt && !strings.HasSuffix(name, testSuffix)
-	inSchemas := top == schemasDir && path.Ext(name) == ".json"
-	if !inRules && !inSchemas && top != corpusDir && name != profilesFile {
+	keep := f.keeper(name)
+	if keep == nil {
 		return nil
 	}
 	body, err := readFile(fsys, name)
-	if err != nil {
-		return err
+	if err == nil {
+		keep(body)
 	}
-	switch {
-	case inRules:
-		f.rego[name] = string(body)
-	case inSchemas:
-		f.schemas[name] = body
+	return err
+}
+
+// keeper says where a file goes; nil: it does not count.
+func (f *folder) keeper(name string) func(body []byte) {
+	top, _, _ := strings.Cut(name, "/")
+	switch ext := path.Ext(name); {
+	case top == corpusDir:
+		return func(body []byte) { f.corpus[name] = body }
 	case name == profilesFile:
-		f.profiles = body
-	default:
-		f.corpus[name] = body
+		return func(body []byte) { f.profiles = body }
+	case top == schemasDir && ext == ".json":
+		return func(body []byte) { f.schemas[name] = body }
+	case ext == regoExt && !strings.HasSuffix(name, testSuffix):
+		return func(body []byte) { f.rego[name] = string(body) }
 	}
 	return nil
 }

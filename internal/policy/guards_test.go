@@ -80,7 +80,7 @@ func TestFaultyFoldersDoNotLoad(t *testing.T) {
 			code:   "import os", want: "corpus/tiny/deny/import.txt",
 		},
 		"misspelt field behind walk": {
-			change: func(t *testing.T, m fstest.MapFS) {
+			change: func(_ *testing.T, m fstest.MapFS) {
 				m["tiny.rego"] = &fstest.MapFile{Data: append(m["tiny.rego"].Data, walkRule...)}
 				m["corpus/tiny/deny/tree.txt"] = &fstest.MapFile{Data: []byte("# expect: tree 1\nfork\n")}
 			},
@@ -101,18 +101,18 @@ func TestFaultyFoldersDoNotLoad(t *testing.T) {
 			code: "compile", profile: "lenient", want: `no rule "blocked-nmae"`,
 		},
 		"rule in a package that the entry point does not read": {
-			change: func(_ *testing.T, m fstest.MapFS) { m["extra.rego"] = module_("package extra", "extra", "fork") },
+			change: func(_ *testing.T, m fstest.MapFS) { m["extra.rego"] = denyOf("package extra", "extra", "fork") },
 			code:   "fork", want: "extra.rego:1: package extra is not read",
 		},
 		"rule for a language that is misspelt": {
 			change: func(_ *testing.T, m fstest.MapFS) {
-				m["extra.rego"] = module_("package rules.tinny", "extra", "fork")
+				m["extra.rego"] = denyOf("package rules.tinny", "extra", "fork")
 			},
 			code: "fork", want: `"tinny"`,
 		},
 		"custom package that names no language": {
 			change: func(_ *testing.T, m fstest.MapFS) {
-				m["custom/x.rego"] = module_("package custom.x", "extra", "fork")
+				m["custom/x.rego"] = denyOf("package custom.x", "extra", "fork")
 			},
 			code: "", want: "custom/x.rego:1: package custom.x names no language",
 		},
@@ -123,7 +123,7 @@ func TestFaultyFoldersDoNotLoad(t *testing.T) {
 			code: "import os", want: "the decision never reads it",
 		},
 		"list that no rule reads": {
-			change: func(t *testing.T, m fstest.MapFS) {
+			change: func(_ *testing.T, m fstest.MapFS) {
 				m["tiny.rego"] = &fstest.MapFile{Data: append(m["tiny.rego"].Data, "\nblocked_more := {\"fork\"}\n"...)}
 			},
 			code: "fork", want: "blocked_more is defined and the decision never reads it",
@@ -176,8 +176,8 @@ func TestFaultyFoldersDoNotLoad(t *testing.T) {
 	}
 }
 
-// module_ is a file with one deny rule that denies a name.
-func module_(head, id, name string) *fstest.MapFile {
+// denyOf is a file with one deny rule that denies a name.
+func denyOf(head, id, name string) *fstest.MapFile {
 	return &fstest.MapFile{Data: []byte(head + `
 
 # METADATA
@@ -222,7 +222,7 @@ func TestFaultyDecisionsAllowNothing(t *testing.T) {
 			tree: map[string]any{"imports": map[string]any{}, "names": []string{"eval"}}, code: "eval", want: gateway.ErrPluginFault, plain: true,
 		},
 		"builtin given a wrong type": {
-			change: func(t *testing.T, m fstest.MapFS) {
+			change: func(_ *testing.T, m fstest.MapFS) {
 				m["tiny.rego"] = &fstest.MapFile{Data: append(m["tiny.rego"].Data, `
 # METADATA
 # title: Number

@@ -120,7 +120,7 @@ func TestFoldersThatDoNotLoad(t *testing.T) {
 func TestFoldersThatLoad(t *testing.T) {
 	for name, change := range map[string]change{
 		"lists of programs": func(t *testing.T, m fstest.MapFS) {
-			with("corpus/tiny/allow.txt", "# one a line\n\nprint\n# profile: lenient\neval\n")(t, m)
+			with("corpus/tiny/allow.txt", "# one a line\n\nprint\nprint # other\n# profile: lenient\neval\n")(t, m)
 			with("corpus/tiny/deny.txt", "# profile: solve\neval  # expect: blocked-name 1\nprint exec # expect: blocked-name\n")(t, m)
 		},
 		"notes and tests": func(t *testing.T, m fstest.MapFS) {
@@ -131,7 +131,7 @@ func TestFoldersThatLoad(t *testing.T) {
 		"testdata":     with("testdata/other/main.rego", "package gateway"),
 		"other files":  with("upstream.yaml", "a: b"),
 		"custom of a language": func(_ *testing.T, m fstest.MapFS) {
-			m["custom/x.rego"] = module_("# METADATA\n# custom: {language: tiny}\npackage custom.x", "x", "fork")
+			m["custom/x.rego"] = denyOf("# METADATA\n# custom: {language: tiny}\npackage custom.x", "x", "fork")
 		},
 		"no schema in the folder": without("schemas"),
 	} {
@@ -204,7 +204,7 @@ func TestTheCorpusRunsOnAFewWorkers(t *testing.T) {
 // follows it.
 func TestDocumentsThatDoNotFollowTheirSchemaDoNotLoad(t *testing.T) {
 	cfg := tinyConfig(files(t, "tiny"))
-	cfg.Parse = func(ctx context.Context, l string, code []byte, sections []string) (executor.Tree, *executor.Result, error) {
+	cfg.Parse = func(_ context.Context, _ string, code []byte, _ []string) (executor.Tree, *executor.Result, error) {
 		doc := tinyDocument(code, map[string]any{
 			"names": map[string]any{"eval": []any{1}}, "imports": map[string]any{"os": []any{map[string]any{"modul": "os", "at": "2:0:2:1"}}},
 		})

@@ -128,7 +128,7 @@ func TestBeforeTheFirstGoodLoadThereIsNoPolicy(t *testing.T) {
 
 func TestStatusTellsWhatIsInForce(t *testing.T) {
 	m := files(t, "tiny")
-	m["custom/more.rego"] = module_("# METADATA\n# custom: {languages: [tiny]}\npackage custom.more", "more", "fork")
+	m["custom/more.rego"] = denyOf("# METADATA\n# custom: {languages: [tiny]}\npackage custom.more", "more", "fork")
 	s := load(t, m)
 	st := s.Status()
 	if got := strings.Join(st.Profiles, " "); got != "lenient solve" {
@@ -174,7 +174,7 @@ func TestReferencesThatReadAnySection(t *testing.T) {
 			edit(t, m, "tiny.rego", "input.code.lines > 9", "input.code.lines > 9\n\nmore if {\n\t"+reference+"\n}\n")
 			edit(t, m, "tiny.rego", "grants contains", "grants contains \"import:cmath\" if more\n\ngrants contains")
 			cfg := tinyConfig(m)
-			cfg.Parse = func(ctx context.Context, language string, code []byte, sections []string) (executor.Tree, *executor.Result, error) {
+			cfg.Parse = func(_ context.Context, _ string, code []byte, sections []string) (executor.Tree, *executor.Result, error) {
 				if sections != nil {
 					t.Errorf("asked for %q", sections)
 				}
@@ -240,14 +240,14 @@ decision := {"allow": true, "violations": set(), "limits": {}, "grants": {"impor
 func TestAFolderOfLinksLoads(t *testing.T) {
 	dir := t.TempDir()
 	for name, file := range files(t, "tiny") {
-		real := filepath.Join(dir, "..data", name)
+		target := filepath.Join(dir, "..data", name)
 		link := filepath.Join(dir, name)
-		for _, parent := range []string{filepath.Dir(real), filepath.Dir(link)} {
+		for _, parent := range []string{filepath.Dir(target), filepath.Dir(link)} {
 			if err := os.MkdirAll(parent, 0o700); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(os.WriteFile(real, file.Data, 0o600), os.Symlink(real, link)); err != nil {
+		if err := errors.Join(os.WriteFile(target, file.Data, 0o600), os.Symlink(target, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
