@@ -29,6 +29,23 @@ func deathSignal() int {
 // run starts a confined look and returns what it saw.
 func run(t *testing.T, spec Spec, offer Offer) (seen, *Process) {
 	t.Helper()
+	data, p := collect(t, spec, offer)
+	var s seen
+	if err := json.Unmarshal(data, &s); err != nil {
+		t.Fatalf("confined program said %q: %v", data, err)
+	}
+	return s, p
+}
+
+func output(t *testing.T, spec Spec, offer Offer) []byte {
+	t.Helper()
+	data, _ := collect(t, spec, offer)
+	return data
+}
+
+// collect starts a confined program and returns what it printed.
+func collect(t *testing.T, spec Spec, offer Offer) ([]byte, *Process) {
+	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -51,11 +68,7 @@ func run(t *testing.T, spec Spec, offer Offer) (seen, *Process) {
 	if st := p.Wait(); st.Code != 0 {
 		t.Fatalf("confined program: %v", st)
 	}
-	var s seen
-	if err := json.Unmarshal(data, &s); err != nil {
-		t.Fatalf("confined program said %q: %v", data, err)
-	}
-	return s, p
+	return data, p
 }
 
 func lookSpec(t *testing.T, paths ...string) Spec {
@@ -137,16 +150,17 @@ func TestKeptCapabilities(t *testing.T) {
 	}
 }
 
-func TestOwnRoot(t *testing.T) {
-	of := Probe()
-	needNamespaces(t, of, AllNamespaces()...)
+// house is a folder with a part that only its owner may enter, as a home is.
+type house struct{ closed, tree, side, lone, link string }
+
+func buildHouse(t *testing.T) house {
+	t.Helper()
 	// Not under /tmp, which is writable inside.
 	dir, err := os.MkdirTemp("/var/tmp", "sandbox-root-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	closed := filepath.Join(dir, "closed") // as a 0700 home would be
 	for path, content := range map[string]string{"closed/tree/a": "a", "closed/side/secret": "s", "closed/tree/sub/b": "b", "lone": "l"} {
 		full := filepath.Join(dir, path)
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
@@ -156,17 +170,25 @@ func TestOwnRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(closed, 0o700); err != nil {
+	h := house{closed: filepath.Join(dir, "closed"), lone: filepath.Join(dir, "lone"), link: filepath.Join(dir, "link")}
+	h.tree, h.side = filepath.Join(h.closed, "tree"), filepath.Join(h.closed, "side")
+	if err := os.Chmod(h.closed, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	link := filepath.Join(dir, "link")
-	if err := os.Symlink("closed/tree", link); err != nil {
+	if err := os.Symlink("closed/tree", h.link); err != nil {
 		t.Fatal(err)
 	}
-	tree, side, lone := filepath.Join(closed, "tree"), filepath.Join(closed, "side"), filepath.Join(dir, "lone")
-	spec := lookSpec(t, closed, tree, side, lone, link, filepath.Join(link, "a"), "/tmp", "/etc/passwd", "/dev/null", "/dev/urandom", "/proc", "/dev", "/")
+	return h
+}
+
+func TestOwnRoot(t *testing.T) {
+	of := Probe()
+	needNamespaces(t, of, AllNamespaces()...)
+	h := buildHouse(t)
+	inLink := filepath.Join(h.link, "a")
+	spec := lookSpec(t, h.closed, h.tree, h.side, h.lone, h.link, inLink, "/tmp", "/etc/passwd", "/dev/null", "/dev/urandom", "/proc", "/dev", "/")
 	spec.Namespaces, spec.DropCaps = AllNamespaces(), true
-	spec.ReadOnly = append(libraries(), self(t), link, lone)
+	spec.ReadOnly = append(libraries(), self(t), h.link, h.lone)
 	s, p := run(t, spec, of)
 
 	if err := Require(p.Walls(), "clean-start", "rlimits", "namespaces", "root", "files", "network"); err != nil {
@@ -175,17 +197,17 @@ func TestOwnRoot(t *testing.T) {
 	if s.PID != 1 || s.PPID != 0 || s.Host != "sandbox" || !slices.Equal(s.Interfaces, nil) && !slices.Equal(s.Interfaces, []string{"lo"}) {
 		t.Errorf("number %d, parent %d, host %q, interfaces %v", s.PID, s.PPID, s.Host, s.Interfaces)
 	}
-	for _, p := range []string{tree, lone, link, filepath.Join(link, "a"), "/tmp", "/dev/null", "/dev/urandom"} {
+	for _, p := range []string{h.tree, h.lone, h.link, inLink, "/tmp", "/dev/null", "/dev/urandom"} {
 		if s.Readable[p] != "" {
 			t.Errorf("%s cannot be read: %s", p, s.Readable[p])
 		}
 	}
-	for _, p := range []string{side, "/etc/passwd", "/proc"} {
+	for _, p := range []string{h.side, "/etc/passwd", "/proc"} {
 		if s.Readable[p] == "" {
 			t.Errorf("%s can be read, and was not given", p)
 		}
 	}
-	for _, p := range []string{"/", "/dev", tree, closed, lone, filepath.Join(link, "a")} {
+	for _, p := range []string{"/", "/dev", h.tree, h.closed, h.lone, inLink} {
 		if s.Writable[p] == "" {
 			t.Errorf("%s can be written", p)
 		}
@@ -193,8 +215,8 @@ func TestOwnRoot(t *testing.T) {
 	if s.Writable["/tmp"] != "" || s.Writable["/dev/null"] != "" {
 		t.Errorf("/tmp: %q, /dev/null: %q; both must be writable", s.Writable["/tmp"], s.Writable["/dev/null"])
 	}
-	if s.Modes[closed] != "drwxr-xr-x" || s.Links[link] != "closed/tree" {
-		t.Errorf("the way is %s, want passable; the link leads to %q", s.Modes[closed], s.Links[link])
+	if s.Modes[h.closed] != "drwxr-xr-x" || s.Links[h.link] != "closed/tree" {
+		t.Errorf("the way is %s, want passable; the link leads to %q", s.Modes[h.closed], s.Links[h.link])
 	}
 	if s.Effective != 0 || s.Bounding != 0 {
 		t.Errorf("capabilities %x, bounding set %x left", s.Effective, s.Bounding)
@@ -213,6 +235,24 @@ func TestFreshProc(t *testing.T) {
 	numbers := slices.DeleteFunc(s.Proc, func(n string) bool { _, err := strconv.Atoi(n); return err != nil })
 	if !slices.Equal(numbers, []string{"1"}) {
 		t.Errorf("the new /proc shows processes %v, want itself alone", numbers)
+	}
+}
+
+// TestNested: a plugin inside the outer ring puts up its own walls.
+func TestNested(t *testing.T) {
+	of := Probe()
+	needNamespaces(t, of, AllNamespaces()...)
+	if !of.FreshProc {
+		t.Skipf("SKIPPED LOUDLY: no new /proc can be mounted here: %s", of.Why)
+	}
+	exe := self(t)
+	out := output(t, Spec{Path: exe, Args: []string{exe, "inside:nest"}, Namespaces: []Namespace{PID, Mount, IPC, UTS}, FreshProc: true}, of)
+	var inner Offer
+	if err := json.Unmarshal(out, &inner); err != nil {
+		t.Fatalf("inside: %q: %v", out, err)
+	}
+	if inner.Mechanism != of.Mechanism || !slices.Equal(inner.Namespaces, AllNamespaces()) || !inner.Pivot {
+		t.Errorf("inside the outer ring the offer is %+v", inner)
 	}
 }
 

@@ -67,6 +67,11 @@ func inside(mode string, args []string) int {
 		return family()
 	case "daemon":
 		return daemon()
+	case "nest":
+		if json.NewEncoder(os.Stdout).Encode(Probe()) != nil {
+			return 1
+		}
+		return 0
 	case "host":
 		return playHost()
 	}

@@ -14,7 +14,17 @@ func everything() Offer {
 	return Offer{Permitted: ^uint64(0), Mechanism: ByPrivilege, Namespaces: AllNamespaces(), FreshProc: true, Pivot: true}
 }
 
-func TestPlan(t *testing.T) {
+// planCase is a wish, an offer and what must come of them.
+type planCase struct {
+	spec  Spec
+	offer Offer
+	force string // walls in force
+	kinds []Namespace
+	why   string // part of some wall's reason
+	check func(order) bool
+}
+
+func planCases() map[string]planCase {
 	full := Spec{Path: "/p", Namespaces: AllNamespaces(), FreshProc: true, ReadOnly: []string{"/usr"}, DropCaps: true, KeepCaps: []Cap{unix.CAP_KILL}}
 	outer := Spec{Path: "/p", Namespaces: []Namespace{PID, Mount}, FreshProc: true}
 	user := everything()
@@ -23,14 +33,7 @@ func TestPlan(t *testing.T) {
 	noProc.FreshProc, noProc.Why = false, "masked"
 	noPivot.Pivot = false
 	noMount.Namespaces = []Namespace{PID, Net}
-	for name, c := range map[string]struct {
-		spec  Spec
-		offer Offer
-		force string // walls in force
-		kinds []Namespace
-		why   string // part of some wall's reason
-		check func(order) bool
-	}{
+	return map[string]planCase{
 		"everything": {full, everything(), "clean-start rlimits namespaces root", AllNamespaces(), "", func(o order) bool {
 			return o.Root != nil && o.Root.Proc && o.SetCaps && o.DropGroups && len(o.KeepCaps) == 1
 		}},
@@ -54,7 +57,11 @@ func TestPlan(t *testing.T) {
 		"nothing asked": {Spec{Path: "/p"}, everything(), "clean-start rlimits", nil, "", func(o order) bool {
 			return !o.SetCaps && slices.Equal(o.Args, []string{"/p"}) && o.Dir == "/"
 		}},
-	} {
+	}
+}
+
+func TestPlan(t *testing.T) {
+	for name, c := range planCases() {
 		t.Run(name, func(t *testing.T) {
 			l, err := Plan(c.spec, c.offer)
 			if err != nil {
