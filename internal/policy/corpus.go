@@ -264,10 +264,10 @@ func (c *corpusRun) one(ctx context.Context, e example) error {
 }
 
 func (c *corpusRun) judge(ctx context.Context, e example, profile string, tree executor.Tree) error {
-	d, err := c.b.revision.Decide(ctx, gateway.Question{
+	d, err := c.b.revision.decide(ctx, gateway.Question{
 		Language: e.language, Tool: e.language, Profile: profile, Caller: "corpus",
 		Source: executor.Source{Language: e.language, Code: e.code}, Tree: tree,
-	})
+	}, c.b.cfg.Now())
 	if err != nil {
 		return err
 	}

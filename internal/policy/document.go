@@ -143,7 +143,7 @@ func isKind(v any, kind string) bool {
 		}
 		return false
 	}
-	return true
+	return v != nil
 }
 
 // value is the input that rules see. Where the rules read known sections alone,

@@ -168,3 +168,44 @@ func TestAFindingWithoutAPlaceStandsAtTheBeginning(t *testing.T) {
 		t.Errorf("decision: %+v", d)
 	}
 }
+
+// Whatever a plugin sends, a decision is a fault or is about this source, and a
+// banned name in the document is never allowed.
+func FuzzDecide(f *testing.F) {
+	s := load(f, files(f, "tiny"))
+	p := current(f, s)
+	for _, code := range []string{"print", "eval", "import os"} {
+		f.Add(question(code).Tree.JSON)
+	}
+	f.Add(wholeTree([]byte("eval")).JSON)
+	f.Add([]byte(`{"schema":"tiny/1","language":"tiny","code":{},"ast":{}}`))
+	q := question("eval")
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		q := q
+		q.Tree.JSON = doc
+		d, err := p.Decide(context.Background(), q)
+		switch {
+		case err == nil && d.Allow && namesIn(doc)["eval"] != nil:
+			t.Errorf("%s is allowed", doc)
+		case err != nil && !errors.Is(err, gateway.ErrPluginFault) && !errors.Is(err, gateway.ErrPolicyFault):
+			t.Errorf("%s: %v", doc, err)
+		case err != nil && strings.Contains(err.Error(), "panic"):
+			t.Errorf("%s: %v", doc, err)
+		}
+	})
+}
+
+// namesIn gives the identifiers that a document shows with their places.
+func namesIn(doc []byte) map[string][]string {
+	found := map[string][]string{}
+	value, _ := readJSON(doc)
+	root, _ := value.(map[string]any)
+	sections, _ := root[keyAST].(map[string]any)
+	section, _ := sections["names"].(map[string]any)
+	for name, places := range section {
+		if list, ok := places.([]string); ok {
+			found[name] = list
+		}
+	}
+	return found
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -55,22 +56,35 @@ func (b *builder) parse(context.Context) (err error) {
 	}
 	b.revision.name = b.revision.digest[:12]
 	for _, m := range b.modules {
-		if m.file != entryFile {
-			continue
+		if m.file == entryFile {
+			return b.entry(m)
 		}
-		if !m.entry {
-			return located(m.parsed.Package.Location, "%s must be of package %s", entryFile, entryPackage)
+	}
+	return nil
+}
+
+// versionForm is what a revision's name may begin with: it stands in answers.
+var versionForm = regexp.MustCompile(`^[A-Za-z0-9._+-]{1,64}$`)
+
+// entry reads the METADATA of main.rego: version, admits.
+func (b *builder) entry(m module) error {
+	at := m.parsed.Package.Location
+	if !m.entry {
+		return located(at, "%s must be of package %s", entryFile, entryPackage)
+	}
+	custom := packageCustom(m.parsed)
+	if version, ok := custom["version"]; ok {
+		text := fmt.Sprint(version)
+		if !versionForm.MatchString(text) {
+			return located(at, "METADATA has the version %q: it is up to 64 of A-Z a-z 0-9 . _ + -", text)
 		}
-		custom := packageCustom(m.parsed)
-		if version := textOf(custom["version"]); version != "" {
-			b.revision.name = version + "-" + b.revision.name
+		b.revision.name = text + "-" + b.revision.name
+	}
+	if admits, ok := custom["admits"]; ok {
+		if admits != "all" {
+			return located(at, "METADATA says admits: %v; it can only say all", admits)
 		}
-		if admits, ok := custom["admits"]; ok {
-			if admits != "all" {
-				return located(m.parsed.Package.Location, "METADATA says admits: %v; it can only say all", admits)
-			}
-			b.revision.admitsAll = true
-		}
+		b.revision.admitsAll = true
 	}
 	return nil
 }

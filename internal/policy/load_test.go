@@ -52,6 +52,7 @@ func TestFoldersThatDoNotLoad(t *testing.T) {
 		"nothing to allow":          {without("corpus/tiny/allow"), "needs programs to deny"},
 		"admits all and has rules":  {replaced("main.rego", `{version: "7"}`, "{admits: all}"), "says that it admits everything"},
 		"admits some":               {replaced("main.rego", `{version: "7"}`, "{admits: some}"), "main.rego:4: METADATA says admits: some"},
+		"version with a space":      {replaced("main.rego", `{version: "7"}`, `{version: "7 8"}`), "METADATA has the version"},
 		"main of another package":   {replaced("main.rego", "package gateway", "package rules.tiny"), "main.rego must be of package gateway"},
 		"no decision":               {replaced("main.rego", "decision :=", "verdict :="), "never reads it"},
 		"does not parse":            {appended("tiny.rego", "\ndeny contains"), "tiny.rego:"},
@@ -123,6 +124,7 @@ func TestFoldersThatLoad(t *testing.T) {
 			with("corpus/tiny/allow.txt", "# one a line\n\nprint\nprint # other\n# profile: lenient\neval\n")(t, m)
 			with("corpus/tiny/deny.txt", "# profile: solve\neval  # expect: blocked-name 1\nprint exec # expect: blocked-name\n")(t, m)
 		},
+		"a version that is a number": replaced("main.rego", `{version: "7"}`, "{version: 7.1}"),
 		"notes and tests": func(t *testing.T, m fstest.MapFS) {
 			with("corpus/README.md", "x")(t, m)
 			with("tiny_test.rego", "x")(t, m)
