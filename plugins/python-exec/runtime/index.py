@@ -244,6 +244,8 @@ class _Index:
         if store is not None:
             self.member(node.attr, node)
         if not named:
+            if base.__class__ is NamedExpr:
+                self.chains.append((base.target.id, parts, called, store))
             if below == 0 and len(parts) == 1:
                 return [base]
             return [_Inner(len(parts) - 1 + below, base)]
@@ -287,6 +289,10 @@ class _Index:
             self.put("kinds", node.__class__.__name__, node)
         else:
             self.sections["kinds"].setdefault(node.__class__.__name__, [])
+
+    def template(self, node):
+        self.put("kinds", "TemplateStr", node)
+        return node.values[::-1]
 
     # -- expressions ---------------------------------------------------------
 
@@ -1107,6 +1113,7 @@ def _handlers():
         "MatchMapping": one.match_mapping, "MatchClass": one.match_class, "MatchStar": one.match_star,
         "MatchAs": one.match_as, "TypeAlias": one.type_alias, "TypeVar": one.type_parameter,
         "ParamSpec": one.type_parameter, "TypeVarTuple": one.type_parameter,
+        "TemplateStr": one.template, "Interpolation": one.formatted,
     }
     found = {getattr(ast, name): handler for name, handler in table.items() if hasattr(ast, name)}
     found[_Inner] = one.inner

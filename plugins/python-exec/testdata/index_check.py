@@ -1,0 +1,504 @@
+"""Tests of runtime/index.py: python -I index_check.py RUNTIME_DIR PROGRAM_DIR…
+
+The oracle is written the slow and plain way, on ast.walk and str, and shares no
+code with the index.
+"""
+
+import ast
+import builtins
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+import warnings
+
+RUNTIME, PROGRAMS = sys.argv[1], sys.argv[2:]
+sys.path.insert(0, RUNTIME)
+import index
+
+warnings.simplefilter("ignore")
+sys.setrecursionlimit(20_000)
+
+UNSEEN = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
+# Fields of type identifier, by class. A newer CPython that adds one must be looked at.
+IDENTIFIERS = {
+    "FunctionDef": {"name"}, "AsyncFunctionDef": {"name"}, "ClassDef": {"name"}, "ImportFrom": {"module"},
+    "Global": {"names"}, "Nonlocal": {"names"}, "Attribute": {"attr"}, "Name": {"id"}, "ExceptHandler": {"name"},
+    "arg": {"arg"}, "keyword": {"arg"}, "alias": {"name", "asname"}, "MatchMapping": {"rest"},
+    "MatchClass": {"kwd_attrs"}, "MatchStar": {"name"}, "MatchAs": {"name"}, "TypeVar": {"name"},
+    "ParamSpec": {"name"}, "TypeVarTuple": {"name"},
+}
+
+# One program for each of them; the names that begin with q_ are to be found.
+EVERYWHERE = """
+import q_a.q_b as q_c, q_d
+from q_e.q_f import q_g as q_h, q_i
+from . import q_j
+def q_k(q_l, /, q_m: q_n = 1, *q_o, q_p=2, **q_q) -> q_r:
+    global q_s
+    def q_t():
+        nonlocal q_m
+    return q_u.q_v(q_w=q_x)
+async def q_y(): pass
+class q_z(q_A, q_B=q_C): q_D = 1
+try: pass
+except q_E as q_F: pass
+match q_G:
+    case {"a": q_H, **q_I}: pass
+    case q_J(q_K=q_L): pass
+    case [q_M, *q_N]: pass
+    case q_O as q_P: pass
+lambda q_Q: q_R
+[q_S for q_T in q_U if q_V]
+(q_W := 1)
+with q_X as q_Y: pass
+for q_Z in q_1: del q_2
+x: q_3 = q_4
+q_5.q_6 = q_7[q_8:q_9] = f"{q_aa:{q_ab}}"
+"""
+NEWER = """
+type q_ac[q_ad: q_ae, *q_af, **q_ag] = q_ah
+def q_ai[q_aj](): pass
+class q_ak[q_al]: pass
+"""
+
+
+def parse(text):
+    return ast.parse(text)
+
+
+def document(text, sections=None, **options):
+    raw, nodes, depth = index.dump(parse(text), text, sections, **options)
+
+    def no_constant(token):
+        raise AssertionError("JSON holds " + token)
+
+    found = json.loads(raw.decode("utf-8"), parse_constant=no_constant)
+    assert (found["code"]["nodes"], found["code"]["depth"]) == (nodes, depth)
+    return found
+
+
+def sections(text, *names):
+    return document(text, list(names) or [name for name in index.SECTIONS if name != "tree"])["ast"]
+
+
+def programs():
+    for folder in PROGRAMS:
+        for file in sorted(pathlib.Path(folder).rglob("*.py")):
+            text = file.read_bytes().decode("utf-8")
+            try:
+                yield file.name, text, parse(text)
+            except SyntaxError:
+                continue
+
+
+class Oracle:
+    """What the index must say of a tree, as far as it can be said plainly."""
+
+    def __init__(self, text, tree):
+        self.lines = re.split("\r\n|\r|\n", text)
+        self.tables = collections.defaultdict(lambda: collections.defaultdict(list))
+        self.count = self.deepest = 0
+        stack = [(tree, 1)]
+        while stack:
+            node, depth = stack.pop()
+            self.count += 1
+            self.deepest = max(self.deepest, depth)
+            self.node(node)
+            stack += [(child, depth + 1) for child in ast.iter_child_nodes(node) if not isinstance(child, UNSEEN)]
+
+    def place(self, node):
+        def column(line, offset):
+            text = self.lines[line - 1]
+            for characters in range(len(text) + 1):
+                if len(text[:characters].encode()) == offset:
+                    return characters
+            raise AssertionError(f"offset {offset} in {text!r}")
+
+        start, end = node.lineno, node.end_lineno
+        return f"{start}:{column(start, node.col_offset)}:{end}:{column(end, node.end_col_offset)}"
+
+    def put(self, table, key, node):
+        if key is not None:
+            self.tables[table][key].append(self.place(node))
+
+    def node(self, node):
+        name = type(node).__name__
+        if isinstance(node, ast.stmt):
+            self.put("kinds", name, node)
+        if name in ("Lambda", "Await", "Yield", "YieldFrom", "NamedExpr", "ListComp", "SetComp", "DictComp", "GeneratorExp"):
+            self.put("kinds", name, node)
+        if isinstance(node, ast.Name):
+            self.put("names", node.id, node)
+        elif isinstance(node, ast.Attribute):
+            self.put("attributes", node.attr, node)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                self.alias(alias, alias.name, None)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                self.alias(alias, node.module or "", alias.name)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            for item in node.names:
+                self.put("identifiers", item, node)
+        elif isinstance(node, ast.MatchClass):
+            for item in node.kwd_attrs:
+                self.put("attributes", item, node)
+        elif name in IDENTIFIERS and name != "alias":
+            for field in IDENTIFIERS[name] - {"asname"}:
+                self.put("identifiers", getattr(node, field), node)
+
+    def alias(self, alias, module, name):
+        for part in module.split(".")[1:]:
+            self.put("attributes", part, alias)
+        if name is not None:
+            self.put("attributes", name, alias)
+        self.put("identifiers", alias.asname, alias)
+
+
+def key_of(place):
+    return [int(part) for part in place.split(":")]
+
+
+class OracleTest(unittest.TestCase):
+    def test_every_program_has_the_index_of_a_plain_walk(self):
+        seen = 0
+        for name, text, tree in programs():
+            with self.subTest(name):
+                seen += 1
+                self.compare(text, tree)
+        self.assertGreater(seen, 100)
+
+    def test_every_identifier_field(self):
+        text = EVERYWHERE + (NEWER if sys.version_info >= (3, 12) else "")
+        self.compare(text, parse(text))
+        found = sections(text)
+        known = set(found["names"]) | set(found["attributes"]) | set(found["identifiers"])
+        roots = {entry["module"].partition(".")[0] for entries in found["imports"].values() for entry in entries}
+        wanted = set(re.findall(r"\bq_\w+", text))
+        self.assertEqual(wanted - known - roots, set())
+
+    def test_lines_that_are_not_ascii(self):
+        text = "π = 'é'; Δx = π\r\nif π: 𝕒𝕟𝕤 = Δx . upper ( )\r\nprint('日本', π, sep='→')\n"
+        self.compare(text, parse(text))
+        found = sections(text)
+        self.assertEqual(found["names"]["π"], ["1:0:1:1", "1:14:1:15", "2:3:2:4", "3:12:3:13"])
+        self.assertEqual(found["names"]["ans"], ["2:6:2:9"])
+        self.assertEqual(found["identifiers"]["sep"], ["3:15:3:22"])
+
+    def compare(self, text, tree):
+        oracle = Oracle(text, tree)
+        found = document(text, [name for name in index.SECTIONS if name != "tree"])
+        self.assertEqual((found["code"]["nodes"], found["code"]["depth"]), (oracle.count, oracle.deepest))
+        fields = {name for name in found["ast"]["attributes"]} - set(oracle.tables["attributes"]) - {"*"}
+        for name in fields:
+            self.assertRegex(text, r"\{.*\." + re.escape(name))  # a field of a template
+        for table in ("names", "attributes", "identifiers", "kinds"):
+            for key, places in oracle.tables[table].items():
+                got = found["ast"][table].get(key, [])
+                cut = found["ast"]["truncated"].get(table, {}).get(key, 0)
+                if table == "attributes" and key not in fields and len(got) + cut > len(places):
+                    continue  # also a field of a template
+                self.assertEqual(len(got) + cut, len(places), (table, key))
+                if not cut:
+                    self.assertEqual(sorted(got, key=key_of), sorted(places, key=key_of), (table, key))
+                else:
+                    self.assertLessEqual(set(got), set(places), (table, key))
+            self.assertLessEqual(set(found["ast"][table]) - fields - {"*"}, set(oracle.tables[table]) | {"AsyncComprehension"}, table)
+
+
+class GrammarTest(unittest.TestCase):
+    def classes(self):
+        for name, cls in vars(ast).items():
+            if isinstance(cls, type) and issubclass(cls, ast.AST) and cls.__module__ == "ast" and not name.startswith("_"):
+                yield name, cls
+
+    def test_identifier_fields_are_the_known_ones(self):
+        for name, cls in self.classes():
+            grammar = cls.__doc__ or ""
+            if not grammar.startswith(name + "("):
+                continue
+            fields = set(re.findall(r"\bidentifier[?*]? (\w+)", grammar))
+            self.assertEqual(fields, IDENTIFIERS.get(name, set()), grammar)
+
+    def test_every_kind_of_node_has_a_visitor(self):
+        old = {"Num", "Str", "Bytes", "NameConstant", "Ellipsis", "Index", "ExtSlice", "Suite", "AugLoad", "AugStore", "Param"}
+        whole = {"FunctionType", "TypeIgnore"}
+        for name, cls in self.classes():
+            if name in old | whole or issubclass(cls, UNSEEN) or cls in (ast.AST, ast.slice):
+                continue
+            abstract = any(other is not cls and cls in other.__bases__ for _, other in self.classes() if other.__name__ not in old)
+            if not abstract:
+                self.assertIn(cls, index._HANDLERS, name)
+
+    def test_a_kind_that_is_not_known_is_told_and_walked(self):
+        class Defer(ast.stmt):
+            _fields = ("body", "note")
+
+        inner = parse("import os\nx.y").body
+        for node in inner:
+            ast.fix_missing_locations(node)
+        new = Defer(body=inner, note=None, lineno=1, col_offset=0, end_lineno=2, end_col_offset=3)
+        raw, nodes, _ = index.dump(ast.Module(body=[new], type_ignores=[]), "import os\nx.y", ["kinds", "imports", "attributes"])
+        found = json.loads(raw)["ast"]
+        self.assertIn("Defer", found["kinds"])
+        self.assertIn("os", found["imports"])
+        self.assertIn("y", found["attributes"])
+        self.assertEqual(nodes, 7)
+
+
+class HostileTest(unittest.TestCase):
+    DEEP = 20_000
+
+    def deep(self, wrap):
+        node = ast.Name("x", ast.Load(), lineno=1, col_offset=0, end_lineno=1, end_col_offset=1)
+        for _ in range(self.DEEP):
+            node = wrap(node)
+            node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = 1, 0, 1, 1
+        statement = ast.Expr(node, lineno=1, col_offset=0, end_lineno=1, end_col_offset=1)
+        return ast.Module([statement], [])
+
+    def test_deep_trees_do_not_recurse(self):
+        limit = sys.getrecursionlimit()
+        one = ast.Constant(1, lineno=1, col_offset=0, end_lineno=1, end_col_offset=1)
+        shapes = {
+            "unary": lambda n: ast.UnaryOp(ast.USub(), n),
+            "sum": lambda n: ast.BinOp(n, ast.Add(), one),
+            "attributes": lambda n: ast.Attribute(n, "a", ast.Load()),
+            "calls": lambda n: ast.Call(n, [], []),
+            "methods": lambda n: ast.Call(ast.Attribute(n, "a", ast.Load(), lineno=1, col_offset=0, end_lineno=1, end_col_offset=1), [], []),
+            "lists": lambda n: ast.List([n], ast.Load()),
+            "conditions": lambda n: ast.IfExp(n, n, one) if False else ast.IfExp(one, one, n),
+        }
+        sys.setrecursionlimit(300)
+        try:
+            for name, wrap in shapes.items():
+                tree = self.deep(wrap)
+                raw, nodes, depth = index.dump(tree, "x")
+                self.assertGreater(nodes, self.DEEP, name)
+                self.assertGreater(depth, self.DEEP, name)
+                self.assertTrue(raw.endswith(b"}}}"), name)
+                self.flatten(tree)
+        finally:
+            sys.setrecursionlimit(limit)
+
+    def flatten(self, tree):
+        """Take a deep tree apart, so that freeing it does not recurse either."""
+        node = tree.body.pop().value
+        while node is not None:
+            inner = None
+            for field in ("operand", "left", "value", "func", "orelse"):
+                if isinstance(getattr(node, field, None), ast.AST):
+                    inner = getattr(node, field)
+                    delattr(node, field)
+                    break
+            else:
+                if isinstance(node, ast.List):
+                    inner = node.elts.pop()
+            node = inner
+
+    def test_constants_that_json_cannot_carry(self):
+        text = "a = 1e999, -1e999, 1e999j, '\\ud800', b'\\xff', 0x" + "f" * 30_000 + ", ..., 2.5, None, True, 'é'"
+        tree = document(text, ["tree"])["ast"]["tree"]
+        values = [item.get("value") for item in tree["body"][0]["value"]["elts"]]
+        self.assertEqual(values[0], {"_const": "float", "value": "inf"})
+        self.assertEqual(values[2], {"_const": "complex", "value": "infj"})
+        self.assertEqual(values[3], {"_const": "str", "value": "'\\ud800'"})
+        self.assertEqual(values[4], {"_const": "bytes", "value": "ff"})
+        self.assertEqual(values[5], {"_const": "int", "value": "0x" + "f" * 30_000})
+        self.assertEqual(values[6:], [{"_const": "Ellipsis"}, 2.5, None, True, "é"])
+
+    def test_surrogates_reach_no_section(self):
+        text = "f('\\ud800__class__(', **{'\\udfff__x__': 1})\n'{0.\\ud800}'.format(1)\nimport sympy\nsympy.S('\\ud800')"
+        found = document(text, [name for name in index.SECTIONS if name != "tree"])
+        self.assertNotIn("\\ud", json.dumps(found, ensure_ascii=True).replace("\\ufffd", ""))
+        self.assertIn("__class__", found["ast"]["words"])
+
+    def test_the_same_text_gives_the_same_bytes(self):
+        script = (
+            "import sys, ast; sys.path.insert(0, sys.argv[1]); import index\n"
+            "text = sys.stdin.read(); sys.stdout.buffer.write(index.dump(ast.parse(text), text)[0])"
+        )
+        text = "".join(t for _, t, _ in list(programs())[:20] if "from __future__" not in t and t.isascii())
+        got = {
+            subprocess.run(
+                [sys.executable, "-c", script, RUNTIME], input=text.encode(), stdout=subprocess.PIPE, check=True,
+                env={"PYTHONHASHSEED": seed, "PYTHONUTF8": "1"},
+            ).stdout
+            for seed in ("0", "1", "77")
+        }
+        self.assertEqual(len(got), 1)
+
+    def test_nothing_is_imported_when_a_program_is_dumped(self):
+        trees = [(text, tree) for _, text, tree in programs()]
+        real = builtins.__import__
+
+        def refuse(name, *rest):
+            raise AssertionError("import of " + name)
+
+        builtins.__import__ = refuse
+        try:
+            for text, tree in trees:
+                index.dump(tree, text)
+        finally:
+            builtins.__import__ = real
+
+    def test_bounds(self):
+        text = "x = 1\n" * 100
+        with self.assertRaises(index.TooLarge):
+            index.dump(parse(text), text, max_nodes=99)
+        with self.assertRaises(index.TooLarge):
+            index.dump(parse(text), text, max_bytes=1000)
+        with self.assertRaises(index.TooLarge):
+            index.dump(parse("x" * 2000), "x" * 2000, ["names"], max_bytes=1000)
+
+    def test_what_is_left_out_is_counted(self):
+        found = sections("eval\n" * 5000 + "f(k=1)\n" * 30 + "import a\n" * 20)
+        self.assertEqual(len(found["names"]["eval"]), 16)
+        self.assertEqual(found["truncated"]["names"]["eval"], 4984)
+        self.assertEqual(found["truncated"]["identifiers"], {"k": 14})
+        self.assertEqual(len(found["imports"]["a"]), 16)
+        self.assertEqual(found["truncated"]["imports"], {"a": 4})
+
+    def test_long_texts(self):
+        found = sections("import sympy\nx = '__a" + "b" * 500 + "'\nsympy.S('" + "y" * 3000 + "')\nsympy.S(" + ",".join("'a'" for _ in range(40)) + ")")
+        self.assertEqual([len(key) for key in found["strings"]], [200])
+        first, second = found["calls"]["sympy.S"]
+        self.assertEqual((len(first["texts"][0]), first["cut"]), (2000, True))
+        self.assertEqual((len(second["texts"]), second["cut"]), (16, True))
+
+    def test_a_name_bound_to_many_things(self):
+        text = "import numpy\n" + "".join(f"x = numpy.a{n}\n" for n in range(50)) + "x.load\n" + "y = x\n" * 5
+        paths = sections(text)["paths"]
+        self.assertIn("numpy.a0.load", paths)
+        self.assertLess(sum(path.endswith(".load") for path in paths), 9)
+
+    def test_names_in_a_circle(self):
+        found = sections("import numpy\na = numpy\nb = a.x\na = b.y\nb = a\na = a.z\na.load")
+        self.assertIn("numpy.load", found["paths"])
+
+
+class MeaningTest(unittest.TestCase):
+    """What rules rely on."""
+
+    def test_sections_on_request(self):
+        found = document("import os", ["imports"])
+        self.assertEqual(set(found["ast"]), {"imports", "truncated"})
+        self.assertEqual(set(document("import os")["ast"]), set(index.SECTIONS))
+        self.assertEqual(document("x", [])["ast"], {"truncated": {}})
+
+    def test_paths_follow_renaming_assignment_and_loops(self):
+        found = sections(
+            "import numpy as np, a.b\nfrom c import d as e\nx = np\ny = x.lib\ny.os\n(z := e).f\nfor w in (np, 1): w.g\n"
+            "def h(k=np): k.l\nm, n = 1, np\nn.o\na.b.p\n[q.r for q in [e]]\n"
+        )["paths"]
+        for path in ("numpy.lib.os", "c.d.f", "numpy.g", "numpy.l", "numpy.o", "a.b", "a.b.p", "c.d.r", "c.d", "numpy"):
+            self.assertIn(path, found)
+
+    def test_values(self):
+        found = sections("import numpy as np\nf(np)\nnp.sin(1)\ng = np.cos\nh = [np.pi]")["values"]
+        self.assertEqual(found, {"numpy": ["2:2:2:4"], "numpy.cos": ["4:4:4:10"], "numpy.pi": ["5:5:5:10"]})
+
+    def test_stores(self):
+        found = sections("import m\nm.a = 3\nm.b = -3.5\nm.c: int = 'x'\nm.d += 1\nm.e, x = 1, 2\ndel m.f\nfor m.g in y: pass\nm.h = None\nm.i = f")["stores"]
+        self.assertEqual(
+            {path: entries[0]["value"] for path, entries in found.items()},
+            {"m.a": "number", "m.b": "number", "m.c": "text", "m.d": "number", "m.e": "other", "m.f": "other",
+             "m.g": "other", "m.h": "none", "m.i": "other"},
+        )
+
+    def test_a_name_bound_to_other_things_stores_nowhere(self):
+        self.assertEqual(sections("import m\nx = m.root\nx = Node()\nx.next = f")["stores"], {})
+        self.assertIn("m.next", sections("import m\nx = m\nx.next = f")["stores"])
+
+    def test_bound(self):
+        found = sections("import a\ndef b(c): pass\nclass d: pass\ntry: pass\nexcept e as f: pass\nmatch g:\n case h: pass\nfor i in j: k += 1")["bound"]
+        self.assertEqual(
+            found,
+            {"a": ["import"], "b": ["def"], "c": ["argument"], "d": ["class"], "f": ["except"], "h": ["match"], "i": ["assign"], "k": ["assign"]},
+        )
+
+    def test_members_and_private_names(self):
+        found = sections(
+            "class A(B):\n __slots__ = ('_s',)\n __rmul__ = _m = run\n def __init__(self):\n  super().__init__(1)\n  self._x = self.__class__.__name__\n"
+            "match y:\n case A(_p=1): pass\nf(_k=2)\nfrom r import _i\nimport t\nt._u\n'{0._v}'.format(1)\n"
+        )
+        self.assertLessEqual({"__slots__", "_s", "__rmul__", "_m", "__init__", "_x"}, set(found["members"]))
+        private = {name: [(e["as"], e.get("on"), e.get("next"), e.get("value")) for e in entries] for name, entries in found["private"].items()}
+        self.assertIn(("field", None, None, "run"), private["__rmul__"])
+        self.assertIn(("attribute", "super()", None, None), private["__init__"])
+        self.assertIn(("def", None, None, None), private["__init__"])
+        self.assertEqual(private["__class__"], [("attribute", "self", "__name__", None)])
+        self.assertEqual(private["_x"], [("store", "self", None, None)])
+        self.assertEqual(private["_p"], [("pattern", None, None, None)])
+        self.assertEqual(private["_k"], [("keyword", None, None, None)])
+        self.assertIn(("import", None, None, None), private["_i"])
+        self.assertEqual(private["_u"], [("attribute", "t", None, None)])
+        self.assertEqual(private["_v"], [("format", None, None, None)])
+
+    def test_texts(self):
+        found = sections(
+            "import sympy as sp\nsp.S('a')\ns = 'b'\nsp.S(s)\nsp.S(f'c{x}', k=['d', ('e', 1)], *['f'])\nsp.S('g' + 'h')\ny.subs(x, 'i')\ny.z(1)\n"
+            "sp.S(g('no'))\nfor t in ['j']: sp.S(t)\n"
+        )["calls"]
+        self.assertEqual([e.get("texts") for e in found["sympy.S"]], [["a"], ["b"], ["c", "f", "d", "e"], ["g", "h"], ["j"]])
+        self.assertEqual(found[".subs"][0]["text"], [1])
+        self.assertNotIn(".z", found)
+
+    def test_words(self):
+        text = 'x = "open(1) a.read b . c __class__ __x 1.5 f(x) sin (y)"\nprint("exec(1)", f"{x} eval(2)", "a" + "dir(3)")\nprint("vars(4)", file=z)\n'
+        self.assertEqual(set(sections(text)["words"]), {"open", ".read", "__class__", "__x", "f", "vars"})
+        self.assertIn("exec", sections(text + "print = 3\n")["words"])
+        self.assertIn("open", sections("x = 'ｏｐｅｎ(1)'")["words"])
+        self.assertEqual(sections("def f():\n 'open(1)'\n'exec(2)'\n")["words"], {})
+        self.assertEqual(set(sections("def f():\n 'open(1)'\nf.__doc__")["words"]), {"open"})
+
+    def test_formats(self):
+        self.assertEqual(sections("'{0.a.b[c].d}'.format(1)")["formats"], {})
+        self.assertLessEqual({"a", "b", "d"}, set(sections("'{0.a.b[c].d}'.format(1)")["attributes"]))
+        self.assertIn("e", sections("'{0:{1.e}}'.format(1, 2)")["attributes"])
+        self.assertIn("g", sections("t = '{0.g}'\nt.format(1)")["attributes"])
+        self.assertEqual(sections("t = '{0.g}'\nt.format(1)")["formats"], {})
+        for text, kind in {
+            "t.format(1)": "dynamic", "t = 'a' + b\nt.format(1)": "dynamic", "t = 'a'\nt = b\nt.format(1)": "dynamic",
+            "def f(t='a'): t = b; t.format(1)": "dynamic", "f = t.format": "value", "str.format('a')": "unbound",
+        }.items():
+            self.assertEqual(list(sections(text)["formats"]), [kind], text)
+
+    def test_classes_and_decorators(self):
+        found = sections("import abc as x\n@x.deco\n@run(1)\n@(lambda f: f)\n@tools[0]\nclass A(x.B, f(), metaclass=x.M, k=1, **o): pass")
+        entry = found["classes"]["A"][0]
+        self.assertEqual((entry["bases"], entry["keywords"], entry["metaclass"]), (["abc.B", ""], ["metaclass", "k", "**"], "abc.M"))
+        self.assertEqual({name: len(places) for name, places in found["decorators"].items()}, {"abc.deco": 1, "run": 1, "": 2})
+
+    def test_numbers_nesting_and_source(self):
+        found = sections("n = 0x" + "f" * 100 + "\nm = 0x" + "f" * 10)
+        self.assertEqual(list(found["integers"]), ["400"])
+        tower = "try: pass\nfinally:\n try: pass\n finally:\n  if x:\n   try: pass\n   finally: pass\n"
+        self.assertEqual(sections(tower)["nesting"], {"finally": 3})
+        self.assertEqual(sections("try:\n try: pass\n finally: pass\nfinally: pass\n")["nesting"], {"finally": 1})
+        self.assertEqual(sections("# -*- coding: UTF_7 -*-\n")["source"], {"coding:utf-7": ["1:0:1:23"]})
+        self.assertEqual(sections("x = 1\n# é \u202e\n")["source"], {"bidi": ["2:4:2:5"]})
+        self.assertEqual(sections("'coding: x'\n\n# coding: utf-7")["source"], {})
+
+    def test_found_tells_what_there_is(self):
+        for _, text, _ in programs():
+            found = sections(text)
+            flags = {name for name in index.RARE if found[name]}
+            if any(e.get("name") == "*" for entries in found["imports"].values() for e in entries):
+                flags.add("star")
+            self.assertEqual(set(found["found"]), flags)
+
+    def test_star_imports(self):
+        found = sections("from sympy import *\nsympify('x')\nprint('y')\nf('z')\ndef f(t): pass")
+        self.assertEqual(found["imports"]["sympy"][0]["name"], "*")
+        self.assertEqual(list(found["calls"]), ["sympify"])
+        self.assertIn("*", found["attributes"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
