@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/gateway"
+	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
 func TestBreachOfTheContractEndsInQuarantine(t *testing.T) {
@@ -149,5 +150,27 @@ func TestAsNobody(t *testing.T) {
 	}
 	if err != nil || strings.Count(string(out), "--- PASS") < 6 {
 		t.Errorf("as nobody: %v\n%s", err, out)
+	}
+}
+
+// TestWithoutNamespaces: where the kernel gives none, a plugin is still ended
+// whole, by its group.
+func TestWithoutNamespaces(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, quick(), bird(t, "parrot"))
+	b.Host.offer = sandbox.Offer{}
+	if err := b.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustSay(t, b, ":plain", "plain")
+	pid := b.pid()
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	mustSay(t, b, ":again", "again")
+	for _, w := range b.Status()[0].Walls {
+		if w.Name == "namespaces" && (w.InForce || w.Why == "") {
+			t.Errorf("wall %+v", w)
+		}
 	}
 }

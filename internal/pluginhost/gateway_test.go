@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
 // playGateway runs a plugin until it is killed.
@@ -27,6 +29,9 @@ func playGateway(root string) int {
 	if err != nil {
 		fmt.Println(err)
 		return 1
+	}
+	if os.Getenv("PLAIN") != "" {
+		h.offer = sandbox.Offer{} // no namespaces
 	}
 	if err := h.Start(context.Background()); err != nil {
 		fmt.Println(err)
@@ -50,8 +55,9 @@ func breathes(pid int) bool {
 func TestGatewayKilled(t *testing.T) {
 	t.Parallel()
 	root := shortDir(t)
-	for range 3 {
+	for _, plain := range []string{"", "PLAIN=1", ""} {
 		cmd := exec.Command(testExe(t), "gateway", root)
+		cmd.Env = append(os.Environ(), plain)
 		stdin, err := cmd.StdinPipe()
 		if err != nil {
 			t.Fatal(err)

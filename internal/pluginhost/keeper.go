@@ -84,7 +84,7 @@ func (k *keeper) live(ctx, stop context.Context) outcome {
 	}
 	if err != nil {
 		if ctx.Err() == nil {
-			k.log.Error("plugin did not start", "error", err, "took", time.Since(begin))
+			k.log.Error("plugin did not start", "error", text(err), "took", time.Since(begin))
 		}
 		return outcome{err: err}
 	}
@@ -241,7 +241,7 @@ func (k *keeper) retire(stop context.Context, g *generation, err error) {
 	k.current = nil
 	k.mu.Unlock()
 	if err != nil {
-		k.log.Error("plugin ended", "error", err, g.describeExit())
+		k.log.Error("plugin ended", "error", text(err), g.describeExit())
 	} else {
 		k.log.Info("plugin stopped", g.describeExit())
 	}
@@ -265,7 +265,7 @@ func (k *keeper) drain(stop context.Context, g *generation) {
 // crashing is tried once in a while; then trial is true.
 func (k *keeper) quarantine(ctx context.Context, err error) (trial bool) {
 	k.enter(Quarantined, text(err))
-	k.log.Error("plugin is in quarantine", "error", err)
+	k.log.Error("plugin is in quarantine", "error", text(err))
 	var again <-chan time.Time
 	if !errors.Is(err, errMistrust) {
 		timer := time.NewTimer(k.pool.times.trial)

@@ -256,6 +256,21 @@ func TestNested(t *testing.T) {
 	}
 }
 
+// TestWithoutRights: a process that may do little (as root in a container)
+// still starts commands, and the offer says why there is no more.
+func TestWithoutRights(t *testing.T) {
+	exe := self(t)
+	out := output(t, Spec{Path: exe, Args: []string{exe, "inside:nest"}, DropCaps: true}, Offer{UID: os.Geteuid(), Permitted: permitted()})
+	var inner Offer
+	if err := json.Unmarshal(out, &inner); err != nil {
+		t.Fatalf("inside: %q: %v", out, err)
+	}
+	t.Logf("without rights the offer is %+v", inner)
+	if inner.Mechanism == ByPrivilege || inner.Permitted != 0 || inner.Mechanism == "" && inner.Why == "" {
+		t.Errorf("without rights the offer is %+v", inner)
+	}
+}
+
 func TestExecutesAnOpenFile(t *testing.T) {
 	fd, err := unix.MemfdCreate("copy", unix.MFD_CLOEXEC)
 	if err != nil {

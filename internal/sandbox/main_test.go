@@ -68,14 +68,34 @@ func inside(mode string, args []string) int {
 	case "daemon":
 		return daemon()
 	case "nest":
-		if json.NewEncoder(os.Stdout).Encode(Probe()) != nil {
-			return 1
-		}
-		return 0
+		return nest()
 	case "host":
 		return playHost()
 	}
 	return 99
+}
+
+// nest starts a command of its own with all that it is offered, and tells the
+// offer.
+func nest() int {
+	of := Probe()
+	exe, err := os.Executable()
+	if err != nil {
+		return 1
+	}
+	l, err := Plan(Spec{Path: exe, Args: []string{exe, "inside:exit"}, Namespaces: AllNamespaces(), DropCaps: true}, of)
+	if err != nil {
+		return 1
+	}
+	p, err := l.Start()
+	if err != nil || p.Wait().Code != 7 {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if json.NewEncoder(os.Stdout).Encode(of) != nil {
+		return 1
+	}
+	return 0
 }
 
 func look(args []string) int {
