@@ -11,8 +11,6 @@ import (
 	"github.com/sluice-gateway/sluice/executor/wire"
 )
 
-var zeroLimits = executor.Limits{}
-
 func checkCrowd(r reporter, s *suite) {
 	const more = 4
 	code := s.sample(r, "ok").Code
@@ -33,7 +31,7 @@ func checkCrowd(r reporter, s *suite) {
 				}
 				return
 			}
-			if res, err := sub.Run(ctx, everything(zeroLimits), new(outcome).take); err != nil || res.Status != executor.StatusOK {
+			if res, err := sub.Run(ctx, everything(executor.Limits{}), new(outcome).take); err != nil || res.Status != executor.StatusOK {
 				r.Errorf("status %s, error %v", res.Status, err)
 			}
 		})
@@ -94,7 +92,7 @@ func (s *suite) oneOfMany(ctx context.Context, r reporter, code []byte, fate int
 		sub.Deny("conformance", nil)
 		return
 	}
-	if _, err := sub.Run(ctx, everything(zeroLimits), new(outcome).take); err != nil {
+	if _, err := sub.Run(ctx, everything(executor.Limits{}), new(outcome).take); err != nil {
 		r.Errorf("run: %v", err)
 	}
 }
@@ -132,15 +130,15 @@ func checkRefusedEffect(r reporter, s *suite) {
 	ctx, cancel := checkContext()
 	defer cancel()
 	s.parsed(ctx, r, effect.Code).Deny("conformance", nil)
-	hold(r, probe, s.run(ctx, r, probe.Code, zeroLimits))
+	hold(r, probe, s.run(ctx, r, probe.Code, executor.Limits{}))
 }
 
 func checkNoState(r reporter, s *suite) {
 	effect, probe := s.sample(r, "effect"), s.sample(r, "probe")
 	ctx, cancel := checkContext()
 	defer cancel()
-	s.run(ctx, r, effect.Code, zeroLimits)
-	hold(r, probe, s.run(ctx, r, probe.Code, zeroLimits))
+	s.run(ctx, r, effect.Code, executor.Limits{})
+	hold(r, probe, s.run(ctx, r, probe.Code, executor.Limits{}))
 }
 
 func checkMemory(r reporter, s *suite) {
@@ -182,7 +180,7 @@ func checkDrain(r reporter, s *suite) {
 	if h, err := s.host.Health(ctx, false); err != nil || h.State != wire.HealthDraining {
 		r.Errorf("health is %s, %v", h.State, err)
 	}
-	if res, err := running.Run(ctx, everything(zeroLimits), new(outcome).take); err != nil || res.Status != executor.StatusOK {
+	if res, err := running.Run(ctx, everything(executor.Limits{}), new(outcome).take); err != nil || res.Status != executor.StatusOK {
 		r.Errorf("running work: %s, %v", res.Status, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/executor/wire/executorpb"
 )
 
@@ -24,7 +25,7 @@ func sourceMessage(s *suite, code []byte) *executorpb.HostMessage {
 }
 
 func approveMessage(digest []byte) *executorpb.HostMessage {
-	grant := everything(zeroLimits)
+	grant := everything(executor.Limits{})
 	return &executorpb.HostMessage{Kind: &executorpb.HostMessage_Verdict{Verdict: &executorpb.Verdict{
 		TreeSha256: digest,
 		Decision: &executorpb.Verdict_Approve{Approve: &executorpb.Approve{
@@ -170,7 +171,7 @@ func checkOrder(r reporter, s *suite) {
 			r.Errorf("%s: %v, %v; want InvalidArgument", name, came, err)
 		}
 	}
-	if _, err := bystander.Run(ctx, everything(zeroLimits), new(outcome).take); err != nil {
+	if _, err := bystander.Run(ctx, everything(executor.Limits{}), new(outcome).take); err != nil {
 		r.Errorf("another submission: %v", err)
 	}
 	s.idle(ctx, r)

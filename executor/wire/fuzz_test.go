@@ -110,7 +110,7 @@ func FuzzAuthorsResult(f *testing.F) {
 			Status: executor.Status(status), Value: value, Problem: &executor.Problem{Type: kind, Message: message, Trace: message},
 			Notes: []string{note, note}, Walls: []string{note}, SessionState: session, Signal: kind, LimitFired: note,
 		}
-		settle(&res, t.Context())
+		settle(t.Context(), &res)
 		b, err := proto.Marshal(resultToWire(res))
 		if err != nil {
 			t.Fatal(err)

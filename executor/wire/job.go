@@ -22,7 +22,6 @@ type job struct {
 	srv    *server
 	stream grpc.BidiStreamingServer[executorpb.HostMessage, executorpb.PluginMessage]
 	src    executor.Source
-	began  time.Time
 
 	ctx      context.Context // its cause is an error of the package executor
 	cancel   context.CancelCauseFunc
@@ -57,7 +56,7 @@ func (s *server) Submit(stream grpc.BidiStreamingServer[executorpb.HostMessage, 
 		return status.Error(codes.FailedPrecondition, "not configured yet")
 	}
 	s.counters.begin()
-	j := &job{srv: s, stream: stream, src: sourceFromWire(source), began: time.Now(), verdicts: make(chan *executorpb.Verdict, 1)}
+	j := &job{srv: s, stream: stream, src: sourceFromWire(source), verdicts: make(chan *executorpb.Verdict, 1)}
 	return j.serve()
 }
 
@@ -260,7 +259,7 @@ func (j *job) run(prog executor.Program, g executor.Grant) executor.Result {
 	}
 	out.close(&res)
 	j.srv.counters.wrote(out.sent())
-	settle(&res, ctx)
+	settle(ctx, &res)
 	return res
 }
 
@@ -275,7 +274,7 @@ func mergeFailure(said, failure executor.Result) executor.Result {
 
 // settle gives a result that says nothing else the status of what stopped it,
 // and names the limit.
-func settle(r *executor.Result, ctx context.Context) {
+func settle(ctx context.Context, r *executor.Result) {
 	if r.Status == executor.StatusUnspecified {
 		r.Status = executor.StatusOK
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"runtime"
 	"strconv"
@@ -112,88 +113,96 @@ func (p *program) Close() error {
 
 func (p *program) Run(ctx context.Context, g executor.Grant, out executor.Output) (executor.Result, error) {
 	p.stub.ran.Add(1)
-	var res executor.Result
+	verbs := outputVerbs()
+	maps.Copy(verbs, endingVerbs())
+	at := &step{ctx: ctx, grant: g, out: out, stdin: p.stdin}
 	for _, line := range p.lines {
 		verb, arg, _ := strings.Cut(line, " ")
-		if err := p.step(ctx, verb, arg, g, out, &res); err != nil {
-			return res, err
+		at.arg = arg
+		at.n, _ = strconv.Atoi(arg)
+		if do, ok := verbs[verb]; ok {
+			if err := do(at); err != nil {
+				return at.res, err
+			}
 		}
 	}
-	return res, nil
+	return at.res, nil
 }
 
-func (p *program) step(ctx context.Context, verb, arg string, g executor.Grant, out executor.Output, res *executor.Result) error {
-	n, _ := strconv.Atoi(arg)
-	switch verb {
-	case "print":
-		_, _ = out.Stdout().Write([]byte(arg))
-	case "err":
-		_, _ = out.Stderr().Write([]byte(arg))
-	case "stdin":
-		_, _ = out.Stdout().Write(p.stdin)
-	case "grants":
-		_, _ = out.Stdout().Write([]byte(strings.Join(g.Grants, ",") + g.DecisionID))
-	case "bench":
-		_, size, _ := strings.Cut(arg, " ")
-		n, _ = strconv.Atoi(size)
-		_, _ = out.Stdout().Write(bytes.Repeat([]byte("y"), n))
-	case "flood":
-		_, _ = out.Stdout().Write(bytes.Repeat([]byte("y"), n))
-	case "forever":
-		for ctx.Err() == nil {
-			_, _ = out.Stdout().Write(bytes.Repeat([]byte("y"), 4096))
-		}
-		return ctx.Err()
-	case "sleep":
-		<-ctx.Done()
-		return ctx.Err()
-	case "cause":
-		<-ctx.Done()
-		return context.Cause(ctx)
-	case "finish": // heeds ctx, and claims success
-		<-ctx.Done()
-	case "deaf":
-		time.Sleep(atoi(arg))
-	case "value":
-		res.Value, res.HasValue = arg, true
-	case "status":
-		res.Status = executor.Status(n)
-	case "artifact":
-		return out.Artifact("text/plain", "a.txt", make([]byte, n))
-	case "rawstdout":
-		_, err := syscall.Write(1, bytes.Repeat([]byte("z"), n))
-		return err
-	case "stdout": // what a library prints on its own
-		_, err := os.Stdout.Write(bytes.Repeat([]byte("z"), n))
-		return err
-	case "log":
-		slog.Info(arg, "n", 1)
-		hclog.Default().Info(arg, "n", 2)
-	case "exit":
-		os.Exit(n)
-	default:
-		return p.fail(verb, arg)
-	}
-	return nil
+// step is one line of a program at work.
+type step struct {
+	ctx   context.Context
+	grant executor.Grant
+	out   executor.Output
+	stdin []byte
+	res   executor.Result
+	arg   string
+	n     int // arg, if it is a number
 }
 
-func (p *program) fail(verb, arg string) error {
-	switch verb {
-	case "raise":
-		return &executor.RuntimeError{Problem: executor.Problem{Type: "ValueError", Message: arg, Line: 1, Trace: "line 1"}}
-	case "fault":
-		return errOwnFault
-	case "memory":
-		return executor.ErrMemory
-	case "panic":
-		panic(arg)
-	case "nilpanic":
-		var none *program
-		_ = none.lines
-	case "goexit":
-		runtime.Goexit()
+func (s *step) print(b []byte) error {
+	_, err := s.out.Stdout().Write(b)
+	return err
+}
+
+type verb func(*step) error
+
+func outputVerbs() map[string]verb {
+	return map[string]verb{
+		"print":  func(s *step) error { return s.print([]byte(s.arg)) },
+		"stdin":  func(s *step) error { return s.print(s.stdin) },
+		"grants": func(s *step) error { return s.print([]byte(strings.Join(s.grant.Grants, ",") + s.grant.DecisionID)) },
+		"flood":  func(s *step) error { return s.print(bytes.Repeat([]byte("y"), s.n)) },
+		"bench": func(s *step) error {
+			_, size, _ := strings.Cut(s.arg, " ")
+			n, _ := strconv.Atoi(size)
+			return s.print(bytes.Repeat([]byte("y"), n))
+		},
+		"err": func(s *step) error {
+			_, err := s.out.Stderr().Write([]byte(s.arg))
+			return err
+		},
+		"forever": func(s *step) error {
+			for s.ctx.Err() == nil {
+				_ = s.print(bytes.Repeat([]byte("y"), 4096))
+			}
+			return s.ctx.Err()
+		},
+		"value":    func(s *step) error { s.res.Value, s.res.HasValue = s.arg, true; return nil },
+		"artifact": func(s *step) error { return s.out.Artifact("text/plain", "a.txt", make([]byte, s.n)) },
+		"rawstdout": func(s *step) error {
+			_, err := syscall.Write(1, bytes.Repeat([]byte("z"), s.n))
+			return err
+		},
+		"stdout": func(s *step) error { // what a library prints on its own
+			_, err := os.Stdout.Write(bytes.Repeat([]byte("z"), s.n))
+			return err
+		},
+		"log": func(s *step) error {
+			slog.Info(s.arg, "n", 1)
+			hclog.Default().Info(s.arg, "n", 2)
+			return nil
+		},
 	}
-	return nil
+}
+
+func endingVerbs() map[string]verb {
+	return map[string]verb{
+		"sleep":  func(s *step) error { <-s.ctx.Done(); return s.ctx.Err() },
+		"cause":  func(s *step) error { <-s.ctx.Done(); return context.Cause(s.ctx) },
+		"finish": func(s *step) error { <-s.ctx.Done(); return nil }, // and claims success
+		"deaf":   func(s *step) error { time.Sleep(atoi(s.arg)); return nil },
+		"status": func(s *step) error { s.res.Status = executor.Status(s.n); return nil },
+		"exit":   func(s *step) error { os.Exit(s.n); return nil },
+		"raise": func(s *step) error {
+			return &executor.RuntimeError{Problem: executor.Problem{Type: "ValueError", Message: s.arg, Line: 1, Trace: "line 1"}}
+		},
+		"fault":    func(*step) error { return errOwnFault },
+		"memory":   func(*step) error { return executor.ErrMemory },
+		"panic":    func(s *step) error { panic(s.arg) },
+		"nilpanic": func(*step) error { var none *program; _ = none.lines; return nil },
+		"goexit":   func(*step) error { runtime.Goexit(); return nil },
+	}
 }
 
 func atoi(ms string) time.Duration {

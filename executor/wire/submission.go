@@ -225,9 +225,13 @@ func endsBeforeVerdict(status executor.Status) bool {
 	return false
 }
 
-// expectEnd awaits the end of the stream after a result that ended it early.
+// expectEnd awaits the end of the stream after a result that ended it early. An
+// end that does not come is a strike; the result stands.
 func (s *Submission) expectEnd() error {
-	timer := time.AfterFunc(cancelGrace, func() { s.cut(ErrOverrun) })
+	timer := time.AfterFunc(cancelGrace, func() {
+		s.client.overruns.Add(1)
+		s.cut(errClosed)
+	})
 	defer timer.Stop()
 	_, err := s.stream.Recv()
 	if err == nil {
