@@ -35,13 +35,21 @@ func (r *revision) Sections(language string) ([]string, error) {
 	return slices.Clone(l.sections), nil
 }
 
+// sections lists what the rules of each language read; nil: all.
+func (r *revision) sections() map[string][]string {
+	byLanguage := map[string][]string{}
+	for id, l := range r.languages {
+		byLanguage[id] = slices.Clone(l.sections)
+	}
+	return byLanguage
+}
+
 func (r *revision) describe(st *Status) {
 	st.Revision, st.Digest, st.AdmitsAll = r.name, r.digest, r.admitsAll
 	st.Profiles, st.LoadedAt, st.Corpus = r.profiles.names(), r.loadedAt, r.judged
 	st.Warnings = slices.Clone(r.warnings)
-	st.Sections, st.Rules = map[string][]string{}, map[string][]Rule{}
+	st.Sections, st.Rules = r.sections(), map[string][]Rule{}
 	for id, l := range r.languages {
-		st.Sections[id] = slices.Clone(l.sections)
 		for _, rule := range l.rules {
 			st.Rules[id] = append(st.Rules[id], rule)
 		}

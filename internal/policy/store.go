@@ -143,7 +143,7 @@ func (s *Store) Reload(ctx context.Context) error {
 }
 
 func (s *Store) announce(r *revision) {
-	s.cfg.Log.Info("policy in force", "revision", r.name, "digest", r.digest, "corpus", r.judged)
+	s.cfg.Log.Info("policy in force", "revision", r.name, "digest", r.digest, "corpus", r.judged, "sections", r.sections())
 	for _, w := range r.warnings {
 		s.cfg.Log.Warn("policy: " + w)
 	}
