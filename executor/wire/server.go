@@ -151,17 +151,24 @@ func (s *server) Health(ctx context.Context, req *executorpb.HealthRequest) (*ex
 	if !s.ready() {
 		return &executorpb.HealthResponse{State: executorpb.HealthResponse_STARTING}, nil
 	}
-	checker, ok := s.exec.(executor.HealthChecker)
-	if !ok {
-		return &executorpb.HealthResponse{State: executorpb.HealthResponse_READY}, nil
-	}
-	if err := s.protect("health", func() error { return checker.CheckHealth(ctx, req.GetDeep()) }); err != nil {
+	if err := s.checkHealth(ctx, req.GetDeep()); err != nil {
 		s.log.Warn("not healthy", "error", err)
 		return &executorpb.HealthResponse{
 			State: executorpb.HealthResponse_DEGRADED, Detail: clip(err.Error(), maxText),
 		}, nil
 	}
 	return &executorpb.HealthResponse{State: executorpb.HealthResponse_READY}, nil
+}
+
+func (s *server) checkHealth(ctx context.Context, deep bool) error {
+	checker, ok := s.exec.(executor.HealthChecker)
+	switch {
+	case ok:
+		return s.protect("health", func() error { return checker.CheckHealth(ctx, deep) })
+	case deep:
+		return s.selfTest(ctx)
+	}
+	return nil
 }
 
 // Stats implements the contract.

@@ -103,6 +103,47 @@ func TestHealthTellsOfFaults(t *testing.T) {
 	}
 }
 
+// sampled is an executor without a check of its own, and with one sample.
+type sampled struct {
+	plain
+	sample executor.Sample
+}
+
+func (s sampled) Describe() executor.Description {
+	d := s.plain.Describe()
+	d.Languages[0].Samples = []executor.Sample{s.sample}
+	return d
+}
+
+func TestSelfTest(t *testing.T) {
+	for want, samples := range map[HealthState][]executor.Sample{
+		HealthReady: {
+			{Kind: "ok", Code: []byte("print a\nerr b\nvalue c"), WantStdout: []byte("a"), WantValue: "c"},
+			{Kind: "syntax_error", Code: []byte("syntax")},
+		},
+		HealthDegraded: {
+			{Kind: "ok", Code: []byte("print a"), WantStdout: []byte("b")},
+			{Kind: "ok", Code: []byte("value a"), WantValue: "b"},
+			{Kind: "ok", Code: []byte("syntax")}, {Kind: "ok", Code: []byte("raise x")},
+			{Kind: "ok", Code: []byte("status 15")}, {Kind: "ok", Code: []byte("panic x")}, {Kind: "ok", Code: []byte("parsepanic")},
+		},
+	} {
+		for _, sample := range samples {
+			p, err := ServeInProcess(sampled{plain{&stub{}}, sample}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			if h, err := p.Client.Health(t.Context(), true); err != nil || h.State != want {
+				t.Errorf("%q: %+v, %v", sample.Code, h, err)
+			}
+			if h, err := p.Client.Health(t.Context(), false); err != nil || h.State != HealthReady {
+				t.Errorf("%q, not deep: %+v, %v", sample.Code, h, err)
+			}
+		}
+	}
+}
+
 func TestDrain(t *testing.T) {
 	p := serve(t, &stub{})
 	running := submit(t, p.Client, "print done")
