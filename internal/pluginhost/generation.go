@@ -62,8 +62,8 @@ func (k *keeper) launch(ctx context.Context) (g *generation, err error) {
 	}
 	defer func() {
 		if err != nil {
-			k.note(g)
 			g.destroy(0)
+			k.note(g)
 		}
 	}()
 	if err = g.connect(ctx); err != nil {

@@ -282,3 +282,28 @@ func TestChatterDoesNotHurt(t *testing.T) {
 	}
 	until(t, "the flood is told", func() bool { return strings.Contains(b.log.String(), "lines were left out") })
 }
+
+func TestDeny(t *testing.T) {
+	b := start(t, quick(), bird(t, "parrot"))
+	target, err := b.Find("parrot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := target.Submit(t.Context(), executor.Source{ID: "r", Language: "parrot", Tool: "parrot_say", Code: []byte(":never")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(sub.Tree().JSON) != `{"say":true}` || b.Status()[0].Inflight != 1 {
+		t.Errorf("tree %s, %d in flight", sub.Tree().JSON, b.Status()[0].Inflight)
+	}
+	sub.Deny("d1", []string{"rule"})
+	sub.Close()
+	sub.Close()
+	if n := b.Status()[0].Inflight; n != 0 {
+		t.Errorf("%d in flight after Close", n)
+	}
+	if _, err := sub.Run(t.Context(), executor.Grant{}, func(executor.Stream, []byte) {}); err == nil {
+		t.Error("a refused program ran")
+	}
+	mustSay(t, b, ":next", "next")
+}

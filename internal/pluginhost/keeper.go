@@ -40,33 +40,21 @@ func newKeeper(p *pool, instance int) *keeper {
 	}
 }
 
-// outcome is how one generation's time ended.
-type outcome struct {
-	err     error         // nil: it was stopped
-	healthy time.Duration // how long it was in service
-}
-
 // run lives until ctx ends; then it drains, and stop bounds how long.
 func (k *keeper) run(ctx, stop context.Context) {
-	exits := window{length: k.pool.times.exitWindow}
-	failures, trial := 0, false
+	h := newHistory(k.pool.times)
 	for ctx.Err() == nil {
 		end := k.live(ctx, stop)
 		if ctx.Err() != nil {
 			break
 		}
-		if end.healthy >= k.pool.times.settled {
-			failures, trial = 0, false
-		}
-		looped := exits.add(time.Now()) >= k.pool.times.exits
-		if errors.Is(end.err, errMistrust) || looped || trial {
-			trial = k.quarantine(ctx, end.err)
-			failures, exits.times = 0, nil
+		quarantined, delay := h.next(end, time.Now())
+		if quarantined {
+			h.trial = k.quarantine(ctx, end.err)
 			continue
 		}
 		k.enter(Backoff, text(end.err))
-		sleep(ctx, k.pool.times.restartDelay(failures))
-		failures++
+		sleep(ctx, delay)
 	}
 	k.enter(Stopped, "")
 }

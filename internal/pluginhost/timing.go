@@ -26,6 +26,7 @@ type timing struct {
 
 	exitWindow time.Duration
 	exits      int // within exitWindow: QUARANTINED
+	hangs      int // of those, by a process that had to be killed since it hung
 	trial      time.Duration
 	overruns   int // within exitWindow: the process is ended
 
@@ -39,7 +40,7 @@ func contractTiming() timing {
 		health: 3 * time.Second, missed: 2, hung: 3, good: 3,
 		shutdown: 2 * time.Second, stack: 200 * time.Millisecond, pipes: 100 * time.Millisecond,
 		backoff: 100 * time.Millisecond, backoffCap: 30 * time.Second, settled: time.Minute,
-		exitWindow: time.Minute, exits: 5, trial: 5 * time.Minute, overruns: 3,
+		exitWindow: time.Minute, exits: 5, hangs: 3, trial: 5 * time.Minute, overruns: 3,
 		poisonWindow: 10 * time.Minute, poison: 2,
 	}
 }

@@ -349,3 +349,45 @@ func FuzzStderr(f *testing.F) {
 		}
 	})
 }
+
+func TestHistory(t *testing.T) {
+	crash, mistrust := errors.New("crash"), fmt.Errorf("%w: other tools", errMistrust)
+	repeat := func(n int, o outcome) []outcome { return slices.Repeat([]outcome{o}, n) }
+	for name, c := range map[string]struct {
+		ends []outcome
+		step time.Duration // between two ends
+		want bool          // quarantine after the last
+		late bool          // the last restart is not at once
+	}{
+		"first crash":            {repeat(1, outcome{err: crash}), 0, false, false},
+		"second crash":           {repeat(2, outcome{err: crash}), time.Second, false, true},
+		"five crashes":           {repeat(5, outcome{err: crash}), time.Second, true, false},
+		"five crashes in long":   {repeat(5, outcome{err: crash}), 20 * time.Second, false, true},
+		"each after a good time": {repeat(5, outcome{err: crash, healthy: time.Hour}), time.Hour, false, false},
+		"three hangs":            {repeat(3, outcome{err: errHung}), 18 * time.Second, true, false},
+		"two hangs and a crash":  {append(repeat(2, outcome{err: errHung}), outcome{err: crash}), time.Second, false, true},
+		"mistrust":               {repeat(1, outcome{err: mistrust}), 0, true, false},
+	} {
+		h, now := newHistory(contractTiming()), time.Unix(1000, 0)
+		var quarantine bool
+		var delay time.Duration
+		for _, end := range c.ends {
+			if quarantine {
+				t.Errorf("%s: quarantine came early", name)
+			}
+			quarantine, delay = h.next(end, now)
+			now = now.Add(c.step)
+		}
+		if quarantine != c.want || delay > 0 != c.late {
+			t.Errorf("%s: quarantine %v, delay %v", name, quarantine, delay)
+		}
+	}
+	h := newHistory(contractTiming())
+	h.trial = true
+	if again, _ := h.next(outcome{err: crash}, time.Unix(1000, 0)); !again {
+		t.Error("a trial that failed did not end in quarantine")
+	}
+	if again, _ := h.next(outcome{err: crash}, time.Unix(1000, 0)); again {
+		t.Error("after a release one crash ended in quarantine")
+	}
+}
