@@ -8,17 +8,22 @@ func (p *parser) primary() *node {
 		p.fail(t.at, "'await' outside function")
 		return p.bad()
 	}
+	start := p.pos
 	n := p.atom()
 	for p.err == nil {
+		base := n
 		switch {
 		case p.is("("):
-			n = p.call(n)
+			n = p.call(base)
 		case p.is("["):
-			n = p.subscript(n)
+			n = p.subscript(base)
 		case p.is("."):
-			n = p.attribute(n)
+			n = p.attribute(base)
 		default:
 			return n
+		}
+		if n != base {
+			n.at = p.from(start)
 		}
 	}
 	return n
@@ -32,7 +37,7 @@ func (p *parser) attribute(base *node) *node {
 		return base
 	}
 	p.pos++
-	n := p.node(kAttribute, base.at.to(t.at), base)
+	n := p.node(kAttribute, t.at, base)
 	n.text = t.text
 	return n
 }
@@ -50,8 +55,8 @@ func (p *parser) subscript(base *node) *node {
 		}
 		index = p.node(kTuple, index.at.to(kids[len(kids)-1].at), kids...)
 	}
-	end := p.expect("]")
-	return p.node(kSubscript, base.at.to(end.at), base, index)
+	p.expect("]")
+	return p.node(kSubscript, base.at, base, index)
 }
 
 // slice parses an index or a:b:c.
@@ -60,9 +65,10 @@ func (p *parser) slice() *node {
 	var kids []*node
 	colons := 0
 	for p.err == nil && !p.is("]", ",") {
-		if t, ok := p.accept(":"); ok && colons < 2 {
+		if colons < 2 && p.is(":") {
+			at = at.to(p.token().at)
 			colons++
-			at = at.to(t.at)
+			p.pos++
 			continue
 		}
 		if len(kids) > colons {
@@ -91,8 +97,7 @@ func (p *parser) call(function *node) *node {
 			break
 		}
 	}
-	end := p.expect(")")
-	n.at = n.at.to(end.at)
+	p.expect(")")
 	if n.depth > maxDepth {
 		p.stop(errTooDeep)
 	}
@@ -228,16 +233,19 @@ func (p *parser) group(open token) *node {
 		return p.node(kTuple, open.at.to(end.at))
 	}
 	first := p.element()
+	made := true // here, so that the brackets are a part of it
 	switch {
 	case p.is("for", "async"):
 		first = p.comprehension(kGenerator, open.at, first)
 	case p.is(","):
-		first = p.tuple(kTuple, open.at, first)
+		first = p.tuple(kTuple, p.pos-1, first)
 	case first.kind == kStarred:
 		p.fail(first.at, "cannot use starred expression here")
+	default:
+		made = false
 	}
 	end := p.close(")")
-	if first.kind == kTuple || first.kind == kGenerator {
+	if made {
 		first.at = open.at.to(end.at)
 	}
 	return first
@@ -264,7 +272,7 @@ func (p *parser) list(open token) *node {
 	if p.is("for", "async") {
 		n = p.comprehension(kListComp, open.at, first)
 	} else {
-		n = p.tuple(kList, open.at, first)
+		n = p.tuple(kList, p.pos-1, first)
 	}
 	end := p.close("]")
 	n.at = open.at.to(end.at)

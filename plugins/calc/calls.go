@@ -1,8 +1,6 @@
 package main
 
-import (
-	"slices"
-)
+import "slices"
 
 // arguments are those of one call, put in order: named ones in the places of
 // their names, nil where one is missing.
@@ -43,7 +41,11 @@ const (
 func (e *evaluator) invoke(b *builtin, args []value, names []string, named []value) (value, error) {
 	p := b.params
 	if len(names) > 0 && len(p.names) == 0 {
-		return nil, raise(typeError, "math.%s() takes no keyword arguments", b.name)
+		name := "math." + b.name
+		if p.style == logStyle || p.method != "" {
+			name = b.name
+		}
+		return nil, raise(typeError, "%s() takes no keyword arguments", name)
 	}
 	if err := p.count(b.name, len(args), len(names)); err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func (p params) count(name string, got, named int) error {
 			return raise(typeError, "%s() takes at most %d arguments (%d given)", name, p.max, got+named)
 		}
 	case keywordOnly:
-		return p.countKeywordOnly(name, got)
+		return p.countKeywordOnly(name, got, named)
 	case logStyle:
 		if got < 1 || got > 2 {
 			return raise(typeError, "math.log requires 1 to 2 arguments")
@@ -106,14 +108,16 @@ func (p params) countPositional(name string, got int) error {
 	return raise(typeError, "%s expected %s%d argument%s, got %d", name, qualifier, want, plural, got)
 }
 
-func (p params) countKeywordOnly(name string, got int) error {
+func (p params) countKeywordOnly(name string, got, named int) error {
+	plural := "s"
+	if p.min == 1 {
+		plural = ""
+	}
 	switch {
-	case got > p.min && p.min == 1:
-		return raise(typeError, "%s() takes exactly 1 positional argument (%d given)", name, got)
-	case got > p.min:
-		return raise(typeError, "%s() takes at most %d positional arguments (%d given)", name, p.min, got)
-	case got < p.min && p.min == 1:
-		return raise(typeError, "%s() takes exactly 1 positional argument (%d given)", name, got)
+	case got+named > len(p.names):
+		return raise(typeError, "%s() takes at most %d arguments (%d given)", name, len(p.names), got+named)
+	case got > p.min, got < p.min && p.min == 1:
+		return raise(typeError, "%s() takes exactly %d positional argument%s (%d given)", name, p.min, plural, got)
 	}
 	return nil
 }
@@ -122,20 +126,25 @@ func (p params) countKeywordOnly(name string, got int) error {
 func (p params) place(name string, args []value, names []string, named []value) (arguments, error) {
 	ordered := make(arguments, max(len(args), len(p.names)))
 	copy(ordered, args)
+	var unknown string
 	for i, word := range names {
 		at := slices.Index(p.names, word)
 		switch {
 		case at < 0:
-			return nil, raise(typeError, "'%s' is an invalid keyword argument for %s()", word, name)
+			unknown = word
+			continue
 		case ordered[at] != nil:
 			return nil, raise(typeError, "argument for %s() given by name ('%s') and position (%d)", name, word, at+1)
 		}
 		ordered[at] = named[i]
 	}
 	for i := range p.min {
-		if !ordered.given(i) {
+		if !ordered.given(i) && len(p.names) > 0 {
 			return nil, raise(typeError, "%s() missing required argument '%s' (pos %d)", name, p.names[i], i+1)
 		}
+	}
+	if unknown != "" {
+		return nil, raise(typeError, "'%s' is an invalid keyword argument for %s()", unknown, name)
 	}
 	return ordered, nil
 }

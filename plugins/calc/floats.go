@@ -71,7 +71,7 @@ func floorDivFloats(a, b float64) (quotient, rest float64) {
 // powFloats is a**b; a negative number to a broken power is complex.
 func powFloats(a, b float64) (value, error) {
 	switch {
-	case a == 0 && b < 0:
+	case a == 0 && b < 0 && !math.IsInf(b, 0):
 		return nil, raise(zeroDivision, "0.0 cannot be raised to a negative power")
 	case a < 0 && !math.IsInf(a, 0) && !special(b) && b != math.Floor(b):
 		return powComplex(complex(a, 0), complex(b, 0))

@@ -188,6 +188,9 @@ func productTree(items []value) *big.Int {
 
 // extreme is min and max, with their keywords key and default.
 func (e *evaluator) extreme(name string, args []value, names []string, named []value) (value, error) {
+	if len(args) == 0 {
+		return nil, raise(typeError, "%s expected at least 1 argument, got 0", name)
+	}
 	options := map[string]value{}
 	for i, word := range names {
 		if word != "key" && word != "default" {
@@ -197,8 +200,6 @@ func (e *evaluator) extreme(name string, args []value, names []string, named []v
 	}
 	items := args
 	switch {
-	case len(args) == 0:
-		return nil, raise(typeError, "%s expected at least 1 argument, got 0", name)
 	case len(args) > 1 && options["default"] != nil:
 		return nil, raise(typeError, "Cannot specify a default for %s() with multiple positional arguments", name)
 	case len(args) == 1:

@@ -120,13 +120,19 @@ func (p *parser) deeper() bool {
 
 func (p *parser) leave() { p.level-- }
 
+// from is the span from the token at start to the last one read, so that it
+// takes in the brackets around an operand.
+func (p *parser) from(start int) span {
+	return p.tokens[start].at.to(p.tokens[max(start, p.pos-1)].at)
+}
+
 // bad stands for what could not be parsed; p.err is set.
 func (p *parser) bad() *node { return &node{kind: kTuple, depth: 1} }
 
 func (p *parser) top() *node {
 	first := p.starred()
 	if p.is(",") {
-		first = p.tuple(kBareTuple, first.at, first)
+		first = p.tuple(kBareTuple, 0, first)
 	}
 	if p.err == nil && p.token().kind != tEnd {
 		p.unexpected()
@@ -135,21 +141,15 @@ func (p *parser) top() *node {
 }
 
 // tuple parses the rest of a tuple behind its first element.
-func (p *parser) tuple(k kind, at span, first *node) *node {
+func (p *parser) tuple(k kind, start int, first *node) *node {
 	kids := []*node{first}
 	for p.err == nil {
-		comma, ok := p.accept(",")
-		if !ok {
-			break
-		}
-		at = at.to(comma.at)
-		if p.is(")", "]") || p.token().kind == tEnd {
+		if _, ok := p.accept(","); !ok || p.is(")", "]") || p.token().kind == tEnd {
 			break
 		}
 		kids = append(kids, p.element())
-		at = at.to(kids[len(kids)-1].at)
 	}
-	return p.node(k, at, kids...)
+	return p.node(k, p.from(start), kids...)
 }
 
 // element is a part of a display: an expression, a starred or a named one.
@@ -168,13 +168,13 @@ func (p *parser) named(name *node) *node {
 	}
 	p.pos++
 	value := p.expression()
-	return p.node(kNamed, name.at.to(value.at), name, value)
+	return p.node(kNamed, name.at.to(p.from(p.pos-1)), name, value)
 }
 
 func (p *parser) starred() *node {
 	if star, ok := p.accept("*"); ok {
 		kid := p.chain(0)
-		return p.node(kStarred, star.at.to(kid.at), kid)
+		return p.node(kStarred, star.at.to(p.from(p.pos-1)), kid)
 	}
 	return p.expression()
 }
@@ -189,6 +189,7 @@ func (p *parser) expression() *node {
 	if p.is("lambda") {
 		return p.lambda()
 	}
+	start := p.pos
 	first := p.or()
 	if !p.is("if") {
 		return first
@@ -200,7 +201,7 @@ func (p *parser) expression() *node {
 		}
 		kids = append(kids, p.or())
 		if p.err == nil && !p.is("else") {
-			p.fail(first.at.to(kids[len(kids)-1].at), "expected 'else' after 'if' expression")
+			p.fail(p.from(start), "expected 'else' after 'if' expression")
 		}
 		p.accept("else")
 		if p.is("lambda") {
@@ -209,13 +210,14 @@ func (p *parser) expression() *node {
 		}
 		kids = append(kids, p.or())
 	}
-	return p.node(kIf, first.at.to(kids[len(kids)-1].at), kids...)
+	return p.node(kIf, p.from(start), kids...)
 }
 
 func (p *parser) or() *node  { return p.boolean("or", p.and) }
 func (p *parser) and() *node { return p.boolean("and", p.not) }
 
 func (p *parser) boolean(op string, operand func() *node) *node {
+	start := p.pos
 	first := operand()
 	if !p.is(op) {
 		return first
@@ -224,12 +226,11 @@ func (p *parser) boolean(op string, operand func() *node) *node {
 	for {
 		t, ok := p.accept(op)
 		if !ok {
+			n.at = p.from(start)
 			return n
 		}
 		n.ops, n.opsAt = append(n.ops, op), append(n.opsAt, t.at)
-		kid := operand()
-		n.add(kid)
-		n.at = n.at.to(kid.at)
+		n.add(operand())
 	}
 }
 
@@ -239,6 +240,7 @@ func (p *parser) not() *node {
 
 // prefixed parses a run of prefix operators as one node.
 func (p *parser) prefixed(ops []string, operand func() *node) *node {
+	start := p.pos
 	first, ok := p.accept(ops...)
 	if !ok {
 		return operand()
@@ -252,12 +254,13 @@ func (p *parser) prefixed(ops []string, operand func() *node) *node {
 		names, places = append(names, t.text), append(places, t.at)
 	}
 	kid := operand()
-	n := p.node(kUnary, first.at.to(kid.at), kid)
+	n := p.node(kUnary, p.from(start), kid)
 	n.ops, n.opsAt = names, places
 	return n
 }
 
 func (p *parser) comparison() *node {
+	start := p.pos
 	first := p.chain(0)
 	op, at, ok := p.comparer()
 	if !ok {
@@ -266,9 +269,8 @@ func (p *parser) comparison() *node {
 	n := p.node(kCompare, first.at, first)
 	for ok {
 		n.ops, n.opsAt = append(n.ops, op), append(n.opsAt, at)
-		kid := p.chain(0)
-		n.add(kid)
-		n.at = n.at.to(kid.at)
+		n.add(p.chain(0))
+		n.at = p.from(start)
 		op, at, ok = p.comparer()
 	}
 	return n
@@ -301,6 +303,7 @@ func (p *parser) chain(level int) *node {
 	if level == len(levels) {
 		return p.unary()
 	}
+	start := p.pos
 	first := operand()
 	if !p.is(levels[level]...) {
 		return first
@@ -309,12 +312,11 @@ func (p *parser) chain(level int) *node {
 	for {
 		t, ok := p.accept(levels[level]...)
 		if !ok {
+			n.at = p.from(start)
 			return n
 		}
 		n.ops, n.opsAt = append(n.ops, t.text), append(n.opsAt, t.at)
-		kid := operand()
-		n.add(kid)
-		n.at = n.at.to(kid.at)
+		n.add(operand())
 	}
 }
 
@@ -323,6 +325,7 @@ func (p *parser) unary() *node { return p.prefixed([]string{"-", "+", "~"}, p.po
 // power parses a run of ** as one flat node. An exponent with a sign holds the
 // rest of the run, so it ends the node.
 func (p *parser) power() *node {
+	start := p.pos
 	first := p.primary()
 	if !p.is("**") {
 		return first
@@ -336,7 +339,7 @@ func (p *parser) power() *node {
 		n.ops, n.opsAt = append(n.ops, "**"), append(n.opsAt, t.at)
 		n.add(p.exponent())
 	}
-	n.at = n.at.to(n.kids[len(n.kids)-1].at)
+	n.at = p.from(start)
 	if n.depth > maxDepth {
 		p.stop(errTooDeep)
 	}
