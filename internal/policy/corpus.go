@@ -166,6 +166,11 @@ func (b *builder) prove(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read corpus: %w", err)
 	}
+	for _, e := range examples {
+		if _, ok := b.revision.languages[e.language]; !ok {
+			return fmt.Errorf("%s: there are no rules for language %q", e.name, e.language)
+		}
+	}
 	for _, deny := range []bool{true, false} {
 		if !slices.ContainsFunc(examples, func(e example) bool { return e.deny == deny }) {
 			return errors.New("the corpus needs programs to deny and programs to allow")
@@ -193,11 +198,7 @@ const maxFaults = 20
 func (c *corpusRun) all(ctx context.Context, examples []example) error {
 	slots := make(chan struct{}, c.b.cfg.Workers)
 	var group sync.WaitGroup
-	for _, e := range examples {
-		if d, ok := c.b.described[e.language]; !ok || !d.plugin {
-			c.b.warn("%s is not judged: no plugin parses %q", e.name, e.language)
-			continue
-		}
+	for _, e := range c.parsable(examples) {
 		c.b.revision.judged++
 		slots <- struct{}{}
 		group.Go(func() {
@@ -221,6 +222,22 @@ func (c *corpusRun) all(ctx context.Context, examples []example) error {
 	return errors.Join(c.faults...)
 }
 
+// parsable leaves out what no plugin parses, and warns of it.
+func (c *corpusRun) parsable(examples []example) []example {
+	left := map[string]int{}
+	kept := slices.DeleteFunc(slices.Clone(examples), func(e example) bool {
+		out := !c.b.described[e.language].plugin
+		if out {
+			left[e.language]++
+		}
+		return out
+	})
+	for _, id := range sortedKeys(left) {
+		c.b.warn("no plugin parses %q: %d programs of the corpus are not judged", id, left[id])
+	}
+	return kept
+}
+
 // neverFired warns of rules that no program of the corpus breaks: a misspelt
 // field in one of them would go unseen.
 func (c *corpusRun) neverFired() {
@@ -237,10 +254,7 @@ func (c *corpusRun) neverFired() {
 }
 
 func (c *corpusRun) one(ctx context.Context, e example) error {
-	l, ok := c.b.revision.languages[e.language]
-	if !ok {
-		return fmt.Errorf("there are no rules for language %q", e.language)
-	}
+	l := c.b.revision.languages[e.language]
 	tree, ended, err := c.b.cfg.Parse(ctx, e.language, e.code, l.sections)
 	if err != nil {
 		return fmt.Errorf("parse: %w", err)

@@ -96,6 +96,8 @@ func TestFoldersThatDoNotLoad(t *testing.T) {
 		"only warned":               {with("corpus/tiny/deny/x.txt", "# expect: blocked-name 2; profile: lenient\ncompile\n"), "it must be denied and is allowed"},
 		"does not parse in corpus":  {with("corpus/tiny/allow/x.txt", "!\n"), "it does not parse"},
 		"corpus of another profile": {with("corpus/tiny/allow/x.txt", "# profile: slove\nprint\n"), "no such profile"},
+		"corpus of a language":      {with("corpus/tnyi/deny/x.txt", "# expect: a 1\neval\n"), `there are no rules for language "tnyi"`},
+		"python in another corpus":  {with("corpus/deny/x.py", "# expect: a 1\neval\n"), `there are no rules for language "python"`},
 		"corpus without rules":      {with("corpus/tiny/deny/x.txt", "eval\n"), "its first line must be # expect"},
 		"corpus with odd rules":     {with("corpus/tiny/deny/x.txt", "# expect: a b c\neval\n"), "is not a rule and a line"},
 		"corpus with an odd line":   {with("corpus/tiny/deny/x.txt", "# expect: a 0\neval\n"), "is not a line"},
