@@ -48,9 +48,6 @@ func python(tb testing.TB) (*Store, gateway.Question) {
 	}
 }
 
-// maxAllocations is the hard limit for one decision about 50 lines.
-const maxAllocations = 640
-
 func TestADecisionAllocatesLittle(t *testing.T) {
 	s, q := python(t)
 	if d := decide(t, s, q); !d.Allow || len(d.Violations) > 0 {

@@ -1,0 +1,6 @@
+//go:build !race
+
+package policy
+
+// maxAllocations is the hard limit for one decision about 50 lines.
+const maxAllocations = 640
