@@ -293,6 +293,26 @@ errors contains violation if {`)
 	}
 }
 
+// A rule that calls one of them does not compile.
+func TestRulesThatLookOutsideDoNotCompile(t *testing.T) {
+	caps := capabilities()
+	for _, b := range ast.CapabilitiesForThisVersion().Builtins {
+		if caps.ContainsBuiltin(b.Name) {
+			continue
+		}
+		args := strings.TrimSuffix(strings.Repeat("input.code, ", b.Decl.Arity()), ", ")
+		module := "package gateway\n\ndecision := " + b.Name + "(" + args + ")\n"
+		modules, err := parseModules(map[string]string{"main.rego": module}, caps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = compile(forLanguage(modules, "tiny"), nil, caps)
+		if err == nil || !strings.Contains(err.Error(), "undefined function "+b.Name) {
+			t.Errorf("%s: %v", b.Name, err)
+		}
+	}
+}
+
 // Every builtin that OPA calls non-deterministic is missing, by name.
 func TestNothingLooksOutside(t *testing.T) {
 	caps := capabilities()
