@@ -60,8 +60,14 @@ func python(t *testing.T) string {
 
 type oracleAnswer [2]string
 
-// ask has CPython evaluate all expressions in one process.
+// askPython has CPython evaluate all expressions in one process.
 func askPython(t *testing.T, expressions []string) []oracleAnswer {
+	t.Helper()
+	return askWith(t, oracleProgram, expressions)
+}
+
+// askWith hands expressions to a program, which gives a line for each.
+func askWith(t *testing.T, program string, expressions []string) []oracleAnswer {
 	t.Helper()
 	var in bytes.Buffer
 	for _, expression := range expressions {
@@ -71,7 +77,7 @@ func askPython(t *testing.T, expressions []string) []oracleAnswer {
 		}
 		in.Write(append(line, '\n'))
 	}
-	cmd := exec.CommandContext(t.Context(), python(t), "-I", "-c", oracleProgram)
+	cmd := exec.CommandContext(t.Context(), python(t), "-I", "-c", program)
 	cmd.Stdin, cmd.Stderr = &in, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
