@@ -45,7 +45,7 @@ func TestBreachOfTheContractEndsInQuarantine(t *testing.T) {
 // when the process is found hung, whichever comes first.
 func TestStoppedInMidStream(t *testing.T) {
 	t.Parallel()
-	b := start(t, nil, bird(t, "parrot"))
+	b := start(t, patient(), bird(t, "parrot"))
 	pid := b.pid()
 	target, err := b.Find("parrot")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestStoppedInMidStream(t *testing.T) {
 
 func TestCloseInAHurryCutsOff(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil, bird(t, "parrot"))
+	b := newBench(t, patient(), bird(t, "parrot"))
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -172,5 +172,37 @@ func TestWithoutNamespaces(t *testing.T) {
 		if w.Name == "namespaces" && (w.InForce || w.Why == "") {
 			t.Errorf("wall %+v", w)
 		}
+	}
+}
+
+// TestDownIsToldInTime: a plugin that cannot be started again.
+func TestDownIsToldInTime(t *testing.T) {
+	t.Parallel()
+	p := bird(t, "parrot")
+	p.Command = filepath.Join(shortDir(t), "program")
+	data, err := os.ReadFile(testExe(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p.Command, data, 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	times := quick()
+	times.down, times.exits = 100*time.Millisecond, 1<<30
+	b := start(t, times, p)
+	if err := os.Remove(p.Command); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Kill(b.pid(), unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it is down", func() bool { return b.pid() == 0 })
+	begin := time.Now()
+	_, _, err = b.say(t.Context(), ":x")
+	if took := time.Since(begin); !errors.Is(err, gateway.ErrPluginDown) || took > 5*time.Second {
+		t.Errorf("got %v after %v", err, took)
+	}
+	if b.Ready() {
+		t.Error("the host says that it is ready")
 	}
 }

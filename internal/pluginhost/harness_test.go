@@ -36,12 +36,21 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
+// patient are the contract's figures, but for how long a request waits for a
+// process: the machine of a test may be busy.
+func patient() *timing {
+	t := contractTiming()
+	t.down = 15 * time.Second
+	return &t
+}
+
 // quick are the contract's figures for impatient tests.
 func quick() *timing {
 	t := contractTiming()
 	t.handshake, t.health, t.startPoll = 5*time.Second, 50*time.Millisecond, 5*time.Millisecond
 	t.backoff, t.backoffCap = 10*time.Millisecond, 50*time.Millisecond
 	t.trial = time.Hour
+	t.down = 15 * time.Second
 	return &t
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 func TestServes(t *testing.T) {
-	b := start(t, nil, bird(t, "parrot"))
+	b := start(t, patient(), bird(t, "parrot"))
 	if !b.Ready() {
 		t.Fatal("not ready")
 	}
@@ -62,7 +62,7 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 	t.Setenv("WANTED", "yes")
 	p := bird(t, "parrot")
 	p.Env = []string{"WANTED", "UNSET"}
-	b := start(t, nil, p)
+	b := start(t, patient(), p)
 	out, _, err := b.say(t.Context(), ":env")
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 // TestKilledUnderLoad: every call ends in time, with a result or an error that a
 // front knows, and the next works.
 func TestKilledUnderLoad(t *testing.T) {
-	b := start(t, nil, bird(t, "parrot"))
+	b := start(t, patient(), bird(t, "parrot"))
 	const calls = 50
 	errs := make(chan error, calls)
 	var speaking atomic.Int32
@@ -173,13 +173,13 @@ func TestInnocentsAreNotPoisoned(t *testing.T) {
 	t.Parallel()
 	b := start(t, quick(), bird(t, "parrot"))
 	var calls sync.WaitGroup
-	for i := range 10 {
+	for i := range 5 {
 		calls.Go(func() { _, _, _ = b.say(context.Background(), fmt.Sprintf(":sleep %dms", 400+i)) })
 	}
-	until(t, "they run", func() bool { return b.Status()[0].Inflight >= 10 })
+	until(t, "they run", func() bool { return b.Status()[0].Inflight >= 5 })
 	_, _, _ = b.say(t.Context(), "crash")
 	calls.Wait()
-	for i := range 10 {
+	for i := range 5 {
 		mustSay(t, b, fmt.Sprintf(":sleep %dms", 400+i), fmt.Sprintf("sleep %dms", 400+i))
 	}
 }
@@ -187,7 +187,7 @@ func TestInnocentsAreNotPoisoned(t *testing.T) {
 func TestSettingsAndState(t *testing.T) {
 	p := bird(t, "state")
 	p.Secrets = map[string][]byte{"key": []byte("sesame")}
-	b := start(t, nil, p)
+	b := start(t, patient(), p)
 	var kept []string
 	_ = filepath.WalkDir(b.root, func(path string, d fs.DirEntry, _ error) error {
 		if d != nil && d.Name() == "kept" {
@@ -211,7 +211,7 @@ func TestSettingsAndState(t *testing.T) {
 	}
 	good := bird(t, "settings")
 	good.ConfigJSON = []byte(`{"colour":"green"}`)
-	if b := start(t, nil, good); b.state() != Healthy {
+	if b := start(t, patient(), good); b.state() != Healthy {
 		t.Errorf("good settings: %s", b.state())
 	}
 }
@@ -266,7 +266,7 @@ func TestInstances(t *testing.T) {
 }
 
 func TestLogLinesOfAPlugin(t *testing.T) {
-	b := start(t, nil, bird(t, "parrot"))
+	b := start(t, patient(), bird(t, "parrot"))
 	mustSay(t, b, ":log", "log")
 	until(t, "its lines are logged", func() bool {
 		log := b.log.String()
@@ -276,7 +276,7 @@ func TestLogLinesOfAPlugin(t *testing.T) {
 
 func TestChatterDoesNotHurt(t *testing.T) {
 	t.Parallel()
-	b := start(t, nil, bird(t, "chatter"))
+	b := start(t, patient(), bird(t, "chatter"))
 	for range 20 {
 		mustSay(t, b, ":hello", "hello")
 	}

@@ -55,7 +55,7 @@ func TestStopOfAHungPlugin(t *testing.T) {
 }
 
 func TestCloseDrains(t *testing.T) {
-	b := newBench(t, nil, bird(t, "parrot"))
+	b := newBench(t, patient(), bird(t, "parrot"))
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestPinnedCopyRuns(t *testing.T) {
 	sum := sha256.Sum256(data)
 	p := bird(t, "parrot")
 	p.Trust, p.SHA256 = TrustPinned, hex.EncodeToString(sum[:])
-	b := start(t, nil, p)
+	b := start(t, patient(), p)
 	mustSay(t, b, ":sealed", "sealed")
 	link, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", b.pid()))
 	if err != nil || !strings.Contains(link, "memfd:plugin") {
