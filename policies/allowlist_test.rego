@@ -139,6 +139,7 @@ test_a_part_of_a_part_is_excused if {
 		"numpy.lib.stride_tricks.sliding_window_view": ["1:0:1:40"],
 	}}
 	findings(sections) == set()
+	findings(object.union(sections, {"truncated": {"paths": {"numpy.lib": 1}}})) == {["blocked-path", "numpy.lib"]}
 }
 
 test_builtins if {
@@ -162,6 +163,12 @@ test_borrowed_attributes if {
 	findings({"attributes": {"signal": [at]}}) == {["blocked-attribute", "signal"]}
 	findings({"attributes": {"signal": [at]}, "members": {"signal": [at]}}) == set()
 	findings({"attributes": {"signal": [at]}, "members": {"signal": [at]}, "paths": {"asyncio.signal": [at]}}) == {["blocked-attribute", "signal"]}
+}
+
+test_nothing_is_borrowed_while_a_module_is_handed_on if {
+	sections := {"attributes": {"os": [at]}, "members": {"os": [at]}}
+	findings(sections) == set()
+	findings(object.union(sections, {"values": {"math": [at]}})) == {["blocked-attribute", "os"]}
 }
 
 test_profile_changes_attributes if {
@@ -206,8 +213,12 @@ test_special_attributes if {
 	findings(private("__class__", {"as": "store"})) == {["private-attribute", "__class__"]}
 	findings(private("__name__", {"as": "store"})) == set()
 	findings(private("__init__", {"as": "attribute", "on": "super()"})) == set()
-	findings(private("__init__", {"as": "attribute", "on": "x"})) == {["private-attribute", "__init__"]}
-	findings(object.union(private("__init__", {"as": "attribute", "on": "A"}), {"bound": {"A": ["class"]}})) == set()
+	findings(private("__len__", {"as": "attribute", "on": "x"})) == set()
+	findings(private("__call__", {"as": "attribute", "on": "type"})) == {["private-attribute", "__call__"]}
+	findings(private("__len__", {"as": "format"})) == {["private-attribute", "__len__"]}
+	findings(private("__new__", {"as": "attribute", "on": "type"})) == {["private-attribute", "__new__"]}
+	findings(private("__new__", {"as": "attribute", "on": "super()"})) == set()
+	findings(object.union(private("__new__", {"as": "attribute", "on": "A"}), {"bound": {"A": ["class"]}})) == set()
 }
 
 test_special_methods if {
@@ -260,6 +271,8 @@ test_code_does_not if {
 		findings(call("mpmath.mpf", text)) == {["code-in-text", "mpmath.mpf"]}
 		findings(call(".subs", text)) == {["code-in-text", ".subs"]}
 		findings(call("print", text)) == set()
+		findings(call("sympy.pprint", text)) == set()
+		findings(object.union(call("pprint", text), named("sympy", "*"))) == set()
 		findings(call(".append", text)) == set()
 		findings(object.union(call("sympify", text), named("sympy", "*"))) == {["code-in-text", "sympify"]}
 	}
@@ -277,7 +290,7 @@ test_calls_in_texts if {
 }
 
 test_special_names_in_texts if {
-	findings({"words": {"__class__": [at], "__main__": [at], "__subcl": [at], "__x": [at]}}) == {
+	findings({"words": {"__class__": [at], "__main__": [at], "__subcl": [at], "__x": [at], "__len__": [at]}}) == {
 		["dunder-in-text", "__class__"], ["dunder-in-text", "__subcl"],
 	}
 }
@@ -315,6 +328,11 @@ test_making_classes if {
 test_decorators if {
 	findings({"decorators": {"functools.lru_cache": [at]}}) == set()
 	findings({"decorators": {"": [at]}}) == {["decorator-expression", "decorator"]}
+}
+
+test_resize if {
+	findings({"calls": {".resize": [{"at": at, "args": 1, "keywords": ["refcheck"]}]}}) == {["unchecked-resize", "resize"]}
+	findings({"calls": {".resize": [{"at": at, "args": 1, "keywords": ["order"]}]}}) == set()
 }
 
 test_show if {

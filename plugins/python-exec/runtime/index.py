@@ -132,6 +132,8 @@ class _Index:
         self.docstrings = []
         self.finals = []
         self.made = []
+        self.shapes = {}
+        self.typers = {"type"}
         self.printed = {}
         self.linked = {}
         self.literal = {}
@@ -148,13 +150,14 @@ class _Index:
         else:
             self.cut(section, key)
 
-    def record(self, section, key, entry):
-        table = self.sections[section]
-        entries = table.get(key)
-        if entries is None:
-            table[key] = [entry]
-        elif len(entries) < PLACES:
-            entries.append(entry)
+    def record(self, section, key, entry, shape):
+        """Enter an entry. Only entries of the same shape are cut, so that no
+        number of harmless ones hides another."""
+        shape = (section, key, shape)
+        seen = self.shapes.get(shape, 0)
+        if seen < PLACES:
+            self.shapes[shape] = seen + 1
+            self.sections[section].setdefault(key, []).append(entry)
         else:
             self.cut(section, key)
 
@@ -318,7 +321,7 @@ class _Index:
         elif kind is int:
             if value.bit_length() > BIG_INTEGER_BITS:
                 self.put("integers", str(value.bit_length()), node)
-        elif kind is bytes and b"__" in value:
+        elif kind is bytes and len(value) > 2:
             self.text(value.decode("latin-1"), node)
 
     def text(self, value, node):
@@ -677,7 +680,7 @@ class _Index:
             root, _, rest = alias.name.partition(".")
             if alias.asname is not None:
                 entry["as"] = alias.asname
-            self.record("imports", root, entry)
+            self.record("imports", root, entry, (alias.name, None, alias.asname))
             self.module_parts(rest, alias)
             self.stand_for(alias.asname or root, alias.name if alias.asname else root, alias)
             self.put("paths", alias.name, alias)
@@ -692,7 +695,7 @@ class _Index:
             entry = {"module": module, "name": alias.name, "at": self.place(alias)}
             if alias.asname is not None:
                 entry["as"] = alias.asname
-            self.record("imports", root, entry)
+            self.record("imports", root, entry, (module, alias.name, alias.asname))
             self.module_parts((node.module or "").partition(".")[2], alias)
             self.put("paths", module, alias)
             if alias.name == "*":
@@ -815,6 +818,8 @@ class _Index:
             kind = value.__class__
             if kind is Name:
                 links.append((name, value.id, ()))
+                if value.id == "type":
+                    self.typers.add(name)
             elif kind is Attribute:
                 parts, base = _parts_of(value)
                 if base.__class__ is Name:
@@ -861,7 +866,7 @@ class _Index:
                     # A name that is bound to other things as well stands for those.
                     if self.linked.get(base, 0) < self.bindings[base] and "import" not in self.sections["bound"][base]:
                         continue
-                    self.record("stores", full, {"at": self.place(parts[-1]), "value": store})
+                    self.record("stores", full, {"at": self.place(parts[-1]), "value": store}, store)
                 elif not called:
                     self.put("values", full, parts[-1])
         for node in self.loose:
@@ -889,8 +894,8 @@ class _Index:
                 name = func.id
                 if name in aliases:
                     keys = aliases[name]
-                elif name == "type" and len(node.args) > 1:
-                    keys = (name,)
+                elif name in self.typers and (len(node.args) > 1 or node.keywords or self.starred(node.args)):
+                    keys = ("type",)
                 elif self.stars and name not in bound and name not in _BUILTINS:
                     keys = (name,)
                 else:
@@ -906,8 +911,15 @@ class _Index:
             entry = self.call_entry(node)
             if "texts" not in entry and "keywords" not in entry and keys != ("type",):
                 continue
+            shape = (
+                entry["args"], tuple(entry.get("keywords", ())), tuple(entry.get("text", ())),
+                tuple(entry.get("texts", ())), "cut" in entry,
+            )
             for key in keys:
-                self.record("calls", key, entry)
+                self.record("calls", key, entry, shape)
+
+    def starred(self, args):
+        return any(arg.__class__ is Starred for arg in args)
 
     def call_entry(self, node):
         entry = {"at": self.place(node), "args": len(node.args)}
@@ -978,7 +990,8 @@ class _Index:
                 for keyword in node.keywords:
                     if keyword.arg == "metaclass":
                         entry["metaclass"] = self.dotted(keyword.value)
-            self.record("classes", name, entry)
+            shape = (tuple(entry["bases"]), tuple(entry.get("keywords", ())), entry.get("metaclass"))
+            self.record("classes", name, entry, shape)
 
     def dotted(self, node):
         """Give a name or attribute chain as text, imports followed; "" for anything else."""
@@ -999,7 +1012,7 @@ class _Index:
                 entry["next"] = after
             if value is not None:
                 entry["value"] = value
-            self.record("private", name, entry)
+            self.record("private", name, entry, (role, entry.get("on"), after, value))
 
 
 def _parts_of(node):

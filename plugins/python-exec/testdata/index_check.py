@@ -364,6 +364,21 @@ class HostileTest(unittest.TestCase):
         self.assertEqual(len(found["imports"]["a"]), 16)
         self.assertEqual(found["truncated"]["imports"], {"a": 4})
 
+    def test_no_number_of_harmless_entries_hides_another(self):
+        found = sections(
+            "import s\n" + "s.f('a')\n" * 40 + "s.f('b')\n" + "import s.t\n" + "s.n = 1\n" * 40 + "s.n = f\n" + "x._p = 1\n" * 40 + "y._p\n"
+        )
+        self.assertEqual([e["texts"] for e in found["calls"]["s.f"]], [["a"]] * 16 + [["b"]])
+        self.assertEqual({e["module"] for e in found["imports"]["s"]}, {"s", "s.t"})
+        self.assertEqual([e["value"] for e in found["stores"]["s.n"]], ["number"] * 16 + ["other"])
+        self.assertEqual([e["as"] for e in found["private"]["_p"]], ["store"] * 16 + ["attribute"])
+        self.assertEqual(found["truncated"]["calls"], {"s.f": 24})
+
+    def test_calls_that_make_classes(self):
+        for text in ("type('a', (), {})", "type(*x)", "t = type\nt('a', (), {})", "type(x, **y)"):
+            self.assertEqual(len(sections(text)["calls"]["type"]), 1, text)
+        self.assertEqual(sections("type(x)\nlist(map(type, y))")["calls"], {})
+
     def test_long_texts(self):
         found = sections("import sympy\nx = '__a" + "b" * 500 + "'\nsympy.S('" + "y" * 3000 + "')\nsympy.S(" + ",".join("'a'" for _ in range(40)) + ")")
         self.assertEqual([len(key) for key in found["strings"]], [200])

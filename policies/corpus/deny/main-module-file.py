@@ -1,0 +1,3 @@
+# expect: blocked-dunder 3
+# kind: info-leak
+print(__file__)

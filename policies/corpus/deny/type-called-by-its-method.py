@@ -1,0 +1,3 @@
+# expect: private-attribute 3
+# kind: attribute-walk
+Made = type.__call__(type, "Made", (), {})
