@@ -15,11 +15,19 @@ import (
 func newLogger(c config.Log, w io.Writer) *slog.Logger {
 	var level slog.Level
 	must(level.UnmarshalText([]byte(c.Level))) // the configuration was checked
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: readableDurations}
 	if c.Format == "text" || (c.Format == "auto" && isTerminal(w)) {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// readableDurations writes 1.5s where slog's JSON would count nanoseconds.
+func readableDurations(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 func isTerminal(stream any) bool {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sluice-gateway/sluice/executor/wire"
 	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
@@ -29,6 +30,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"gateway": main,
+		"faulty":  func() { wire.Serve(faulty{}) },
 		"http":    func() { os.Exit(httpCommand(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }
@@ -57,6 +59,11 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
+			plugin, err := exec.LookPath("faulty")
+			if err != nil {
+				return err
+			}
+			env.Setenv("FAULTY", plugin)
 			env.Setenv("ROOT", root)
 			env.Setenv("SLUICE_CONFIG", filepath.Join(root, "config.yaml"))
 			env.Setenv("TOKEN", testToken)
@@ -139,7 +146,7 @@ func exitStatus(ts *testscript.TestScript, neg bool, args []string) {
 // terminate sends SIGTERM to the gateways that serve in the background.
 func terminate(ts *testscript.TestScript, _ bool, _ []string) {
 	for _, cmd := range ts.BackgroundCmds() {
-		if slices.Contains(cmd.Args, "serve") {
+		if strings.Contains(strings.Join(cmd.Args, " "), "gateway serve ") {
 			ts.Check(cmd.Process.Signal(syscall.SIGTERM))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -67,12 +68,11 @@ func (p *program) open(a *app, cmd *cobra.Command, from string) (*house, error) 
 	if err != nil {
 		return nil, err
 	}
-	quiet(loaded)
-	onlyPluginOf(loaded, p.tool)
+	forOneProgram(loaded, p.tool)
 	if err := p.read(a, from, int(loaded.Limits.CodeBytes)); err != nil {
 		return nil, err
 	}
-	h, err := assemble(loaded, a.getenv, newLogger(loaded.Log, a.stderr), a.stdout)
+	h, err := assemble(loaded, a.getenv, a.programLog(loaded), a.stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -98,17 +98,26 @@ func (h *house) end() {
 	}
 }
 
-// quiet makes a configuration that is meant for serving fit for one program:
-// standard output belongs to the program, and the log tells what went wrong
-// unless a flag or the environment asks for more.
-func quiet(c *config.Loaded) {
-	if place := c.Origin("log.level").Place; !strings.HasPrefix(place, "--") && !strings.HasPrefix(place, config.EnvPrefix) {
-		c.Log.Level = "error"
-	}
+// forOneProgram makes a configuration that is meant for serving fit for one
+// program: standard output belongs to the program.
+func forOneProgram(c *config.Loaded, tool string) {
 	if c.Audit.File == "" {
 		c.Audit.File = audit.Off
 	}
-	c.Policy.Reload = false
+	onlyPluginOf(c, tool)
+}
+
+// programLog is silent unless a flag or the environment asks for a level: what
+// goes wrong is told in a sentence at the end.
+func (a *app) programLog(c *config.Loaded) *slog.Logger {
+	place := c.Origin("log.level").Place
+	if !strings.HasPrefix(place, "--") && !strings.HasPrefix(place, config.EnvPrefix) {
+		return slog.New(slog.DiscardHandler)
+	}
+	if c.Log.Format == "auto" {
+		c.Log.Format = "text"
+	}
+	return newLogger(c.Log, a.stderr)
 }
 
 // onlyPluginOf leaves the one plugin that has the tool, if the configuration
@@ -136,6 +145,8 @@ func (a *app) progress(text string) (stop func()) {
 func pipelineError(err error, tool string) error {
 	var invalid *gateway.InvalidError
 	switch {
+	case errors.Is(err, gateway.ErrGone):
+		return failed(errors.New("interrupted"))
 	case errors.Is(err, gateway.ErrUnknownTool):
 		return misused(fmt.Errorf("there is no tool or language %q", tool))
 	case errors.Is(err, gateway.ErrUnknownProfile), errors.As(err, &invalid):

@@ -124,6 +124,8 @@ func (a *app) takeDown(h *house, door *door, server *http.Server, signals <-chan
 	over := make(chan struct{})
 	defer close(over)
 	go func() {
+		echoes(signals)
+		h.log.Info("the same signal again stops at once")
 		select {
 		case <-signals:
 			close(hurried)
@@ -148,6 +150,21 @@ func (a *app) takeDown(h *house, door *door, server *http.Server, signals <-chan
 	}
 	h.log.Info("stopped")
 	return nil
+}
+
+// echoTime is how long a signal may echo: timeout(1) and some supervisors send
+// one to the process and then to its group.
+const echoTime = 300 * time.Millisecond
+
+// echoes takes what is no second signal out of the channel.
+func echoes(signals <-chan os.Signal) {
+	for quiet := time.After(echoTime); ; {
+		select {
+		case <-signals:
+		case <-quiet:
+			return
+		}
+	}
 }
 
 // tellStart says at start what an operator should not have to look up.

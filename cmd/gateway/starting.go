@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sluice-gateway/sluice/internal/config"
+	"github.com/sluice-gateway/sluice/internal/pluginhost"
 	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
@@ -28,7 +30,7 @@ func (h *house) keepStarting(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		ready, languages := h.host.Ready(), len(h.languages())
-		if languages > known {
+		if languages > known || (ready && h.policies.revision() == "") {
 			known = languages
 			if err := h.loadPolicy(ctx, false); err != nil && ready {
 				return unlessEnded(ctx, err)
@@ -63,10 +65,27 @@ func (h *house) startAll(ctx context.Context) error {
 	if err := h.wallsStand(); err != nil {
 		return err
 	}
-	if !h.host.Ready() {
-		return errors.New("the plugin did not start: see the log above (--log-level info tells more)")
+	if err := h.pluginsUp(); err != nil {
+		return err
 	}
 	return h.loadPolicy(ctx, proved(h.policyFS()))
+}
+
+// pluginsUp says which plugin is not up, and why.
+func (h *house) pluginsUp() error {
+	if h.host.Ready() {
+		return nil
+	}
+	var faults []error
+	for _, s := range h.host.Status() {
+		if s.State != pluginhost.Healthy && s.State != pluginhost.Degraded {
+			faults = append(faults, fmt.Errorf("plugin %q did not start: %s", s.Name, s.Why))
+		}
+	}
+	if h.cfg.File == "" {
+		faults = append(faults, errors.New("no configuration file was read: name one with --config, or in "+config.FileEnv))
+	}
+	return errors.Join(faults...)
 }
 
 // wallsStand tells which walls stand around each plugin, and wants those of
