@@ -35,26 +35,43 @@ func (e *evaluator) same(a, b value) (bool, error) {
 	if err := e.tick(); err != nil {
 		return false, err
 	}
-	if c, ok := a.(complex128); ok && rankOf(b) != notNumber {
-		return sameComplex(c, b), nil
+	numbers := 0
+	for _, v := range []value{a, b} {
+		if rankOf(v) != notNumber {
+			numbers++
+		}
 	}
-	if c, ok := b.(complex128); ok && rankOf(a) != notNumber {
-		return sameComplex(c, a), nil
-	}
-	if rankOf(a) != notNumber && rankOf(b) != notNumber {
-		order, ok := orderReals(a, b)
-		return ok && order == 0, nil
+	switch numbers {
+	case 2:
+		return sameNumber(a, b), nil
+	case 1:
+		return false, nil
 	}
 	sa, aIs := a.(*sequence)
 	sb, bIs := b.(*sequence)
-	if !aIs || !bIs {
-		return rankOf(a) == notNumber && rankOf(b) == notNumber && a == b, nil
+	if aIs && bIs && sa != sb {
+		return e.sameItems(sa, sb)
 	}
-	if sa == sb || sa.tuple != sb.tuple || len(sa.items) != len(sb.items) {
-		return sa == sb, nil
+	return a == b, nil
+}
+
+func sameNumber(a, b value) bool {
+	if c, ok := a.(complex128); ok {
+		return sameComplex(c, b)
 	}
-	i, err := e.firstDifference(sa.items, sb.items)
-	return i == len(sa.items), err
+	if c, ok := b.(complex128); ok {
+		return sameComplex(c, a)
+	}
+	order, ok := orderReals(a, b)
+	return ok && order == 0
+}
+
+func (e *evaluator) sameItems(a, b *sequence) (bool, error) {
+	if a.tuple != b.tuple || len(a.items) != len(b.items) {
+		return false, nil
+	}
+	i, err := e.firstDifference(a.items, b.items)
+	return i == len(a.items), err
 }
 
 // firstDifference is the first index at which the items differ, or the length
@@ -73,8 +90,7 @@ func (e *evaluator) ordered(op string, a, b value) (bool, error) {
 	if err := e.tick(); err != nil {
 		return false, err
 	}
-	ra, rb := rankOf(a), rankOf(b)
-	if ra != notNumber && rb != notNumber && ra != rankComplex && rb != rankComplex {
+	if isReal(a) && isReal(b) {
 		order, ok := orderReals(a, b)
 		return ok && admits(op, order), nil
 	}
@@ -92,6 +108,8 @@ func (e *evaluator) ordered(op string, a, b value) (bool, error) {
 	}
 	return admits(op, len(sa.items)-len(sb.items)), nil
 }
+
+func isReal(v value) bool { return rankOf(v) == rankInt || rankOf(v) == rankFloat }
 
 // admits tells whether op holds for operands of that order.
 func admits(op string, order int) bool {

@@ -68,31 +68,30 @@ func quotient(a, b complex128) complex128 {
 	return complex(math.NaN(), math.NaN())
 }
 
-// powComplex is a**b: by multiplication for small whole b, else by polar form.
+// powComplex is a**b.
 func powComplex(a, b complex128) (value, error) {
-	var c complex128
+	c, ok := complexPower(a, b)
 	switch {
-	case imag(b) == 0 && real(b) == math.Floor(real(b)) && math.Abs(real(b)) <= 100:
-		if a == 0 && real(b) < 0 {
-			return nil, raise(zeroDivision, "0.0 to a negative or complex power")
-		}
-		c = wholePower(a, int(real(b)))
-	case b == 0:
-		c = 1
-	case a == 0 && (imag(b) != 0 || real(b) < 0):
+	case !ok: // C's domain error, too, is told in these words
 		return nil, raise(zeroDivision, "0.0 to a negative or complex power")
-	case a == 0:
-		c = 0
-	default:
-		var ok bool
-		if c, ok = polarPower(a, b); !ok { // CPython takes C's domain error for this one
-			return nil, raise(zeroDivision, "0.0 to a negative or complex power")
-		}
-	}
-	if math.IsInf(real(c), 0) || math.IsInf(imag(c), 0) {
+	case math.IsInf(real(c), 0) || math.IsInf(imag(c), 0):
 		return nil, raise(overflowError, "complex exponentiation")
 	}
 	return c, nil
+}
+
+// complexPower multiplies for small whole b and uses the polar form else.
+func complexPower(a, b complex128) (c complex128, ok bool) {
+	if imag(b) == 0 && real(b) == math.Floor(real(b)) && math.Abs(real(b)) <= 100 {
+		if a == 0 && real(b) < 0 {
+			return 0, false
+		}
+		return wholePower(a, int(real(b))), true
+	}
+	if a == 0 {
+		return 0, imag(b) == 0 && !(real(b) < 0)
+	}
+	return polarPower(a, b)
 }
 
 func wholePower(a complex128, n int) complex128 {

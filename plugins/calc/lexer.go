@@ -121,25 +121,36 @@ func (l *lexer) end() bool {
 	return false
 }
 
-// skipSpace moves over blanks, comments and line ends that end no statement.
+// skipSpace moves over blanks, comments and line ends that end no statement. It
+// is false when the expression ends here.
 func (l *lexer) skipSpace() bool {
 	for l.pos < len(l.text) {
 		switch c := l.text[l.pos]; {
-		case c == ' ' || c == '\t' || c == '\f' || c == '\r':
+		case strings.IndexByte(" \t\f\r", c) >= 0:
 			l.advance(1)
 		case c == '#':
 			l.comment()
-		case c == '\\' && (l.peek(1) == '\n' || l.peek(1) == '\r' && l.peek(2) == '\n'):
-			l.advance(strings.IndexByte(l.text[l.pos:], '\n') + 1)
 		case c == '\n' && (len(l.open) > 0 || len(l.tokens) == 0):
 			l.advance(1)
 		case c == '\n':
 			return l.lineEnd()
-		default:
+		case !l.joinedLine():
 			return true
 		}
 	}
 	return true
+}
+
+// joinedLine moves over a backslash at the end of a line.
+func (l *lexer) joinedLine() bool {
+	rest := l.text[l.pos:]
+	for _, mark := range []string{"\\\n", "\\\r\n"} {
+		if strings.HasPrefix(rest, mark) {
+			l.advance(len(mark))
+			return true
+		}
+	}
+	return false
 }
 
 func (l *lexer) comment() {

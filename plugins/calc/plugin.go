@@ -42,7 +42,7 @@ func (calculator) Describe() executor.Description {
 			SourceArgument: "expression",
 		}},
 		Libraries: []executor.Library{{Name: "math", Version: grammar}},
-		Capacity:  executor.Capacity{MaxConcurrent: 64, MaxSourceBytes: maxSource, MaxTreeBytes: maxTree},
+		Capacity:  executor.Capacity{MaxConcurrent: 16, MaxSourceBytes: maxSource, MaxTreeBytes: maxTree},
 		Features:  []string{"cancel.soft"},
 	}
 }
