@@ -16,6 +16,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/util"
 )
 
 // interpreter is the Python with which the executor is built, or a newer one
@@ -237,4 +238,37 @@ func fiftyLines(tb testing.TB) (judge, ast.Value) {
 		tb.Fatalf("found %+v", v)
 	}
 	return j, input
+}
+
+// Every document of the corpus is as the schema says, so that rules and
+// documents are held to the same text.
+func TestDocumentsFollowTheSchema(t *testing.T) {
+	names, err := filepath.Glob("corpus/*/*.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, err := rego.New(
+		rego.Query("json.match_schema(input.document, data.schema)"),
+		rego.Store(inmem.NewFromObject(map[string]any{"schema": util.MustUnmarshalJSON([]byte(read(t, "schemas/pyast-1.json")))})),
+		rego.StrictBuiltinErrors(true),
+	).PrepareForEval(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := func(document any) []any {
+		results, err := query.Eval(context.Background(), rego.EvalInput(map[string]any{"document": document}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results[0].Expressions[0].Value.([]any)
+	}
+	for name, document := range documents(t, "*", names) {
+		if got := match(document); got[0] != true {
+			t.Errorf("%s: %v", name, got[1])
+		}
+		document["ast"].(map[string]any)["nmes"] = map[string]any{}
+		if got := match(document); got[0] != false {
+			t.Fatalf("a misspelt section of %s passes the schema", name)
+		}
+	}
 }
