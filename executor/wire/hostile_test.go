@@ -325,6 +325,7 @@ func TestEndedWhileTheVerdictIsOnItsWay(t *testing.T) {
 }
 
 func TestHostileAfterARefusal(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		do   func(*villainStream)
 		want Strikes
@@ -365,6 +366,7 @@ func printAndHang(s *villainStream) error {
 }
 
 func TestOverrunWhileParsing(t *testing.T) {
+	t.Parallel()
 	c := face(t, &villain{submit: hang})
 	src := source("print x")
 	src.ParseLimits.Wall = time.Millisecond
@@ -374,6 +376,7 @@ func TestOverrunWhileParsing(t *testing.T) {
 }
 
 func TestOverrunWhileRunning(t *testing.T) {
+	t.Parallel()
 	c := face(t, &villain{submit: printAndHang})
 	var out printed
 	_, err := submit(t, c, "print x").Run(background(t), executor.Grant{Limits: wall(1)}, out.take)
@@ -383,6 +386,7 @@ func TestOverrunWhileRunning(t *testing.T) {
 }
 
 func TestCancelThatIsNotHeeded(t *testing.T) {
+	t.Parallel()
 	c := face(t, &villain{submit: printAndHang})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -397,6 +401,7 @@ func TestCancelThatIsNotHeeded(t *testing.T) {
 }
 
 func TestStreamThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	c := face(t, &villain{submit: func(s *villainStream) error {
 		s.tree(`{}`, nil)
 		s.verdict()
