@@ -136,7 +136,7 @@ func TestAsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(binary, data, 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(binary, data, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary, "-test.v", "-test.run", "^Test(Serves|KilledUnderLoad|GatewayKilled|PinnedCopy|CloseDrains|StopOfAHung)")
@@ -184,7 +184,7 @@ func TestDownIsToldInTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(p.Command, data, 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(p.Command, data, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	times := quick()

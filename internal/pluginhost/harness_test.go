@@ -21,6 +21,7 @@ type logBuffer struct {
 	buf bytes.Buffer
 }
 
+// Write implements io.Writer.
 func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -30,6 +31,7 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// String gives what was logged.
 func (b *logBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

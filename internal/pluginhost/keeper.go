@@ -134,14 +134,8 @@ func (k *keeper) look(ctx context.Context, g *generation, p *pulse) error {
 	if ctx.Err() != nil || g.dead() {
 		return nil // the next turn of watch sees it
 	}
-	if errors.Is(err, wire.ErrProtocol) {
-		return fmt.Errorf("%w: %w", errMistrust, err)
-	}
-	switch {
-	case err == nil && h.State == wire.HealthFailed:
-		return fmt.Errorf("plugin says that it failed: %s", clip(h.Detail, maxLogText))
-	case err == nil && h.State == wire.HealthDraining:
-		return errDrained
+	if err := verdictOn(h, err); err != nil {
+		return err
 	}
 	switch p.feel(err == nil, err == nil && h.State == wire.HealthReady) {
 	case Degraded:
@@ -154,6 +148,21 @@ func (k *keeper) look(ctx context.Context, g *generation, p *pulse) error {
 		}
 	case Stopping:
 		return errHung
+	}
+	return nil
+}
+
+// verdictOn is what one look alone can end a process for.
+func verdictOn(h wire.Health, err error) error {
+	switch {
+	case errors.Is(err, wire.ErrProtocol):
+		return fmt.Errorf("%w: %w", errMistrust, err)
+	case err != nil:
+		return nil // it may yet answer
+	case h.State == wire.HealthFailed:
+		return fmt.Errorf("plugin says that it failed: %s", clip(h.Detail, maxLogText))
+	case h.State == wire.HealthDraining:
+		return errDrained
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ type parrot struct {
 	begin time.Time
 }
 
+// Describe implements executor.Executor.
 func (p *parrot) Describe() executor.Description {
 	tool := executor.Tool{Name: "parrot_say", Aliases: []string{"Polly"}, Language: "parrot", Description: "says", SourceArgument: "code"}
 	d := executor.Description{
@@ -90,6 +91,7 @@ func (p *parrot) Describe() executor.Description {
 	return d
 }
 
+// Configure implements executor.Configurer.
 func (p *parrot) Configure(_ context.Context, c executor.Config) ([]string, error) {
 	switch p.mode {
 	case "refuse":
@@ -100,6 +102,7 @@ func (p *parrot) Configure(_ context.Context, c executor.Config) ([]string, erro
 	return nil, nil
 }
 
+// CheckHealth implements executor.HealthChecker.
 func (p *parrot) CheckHealth(_ context.Context, deep bool) error {
 	switch {
 	case p.mode == "slow-start" && time.Since(p.begin) < 300*time.Millisecond:

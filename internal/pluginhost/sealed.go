@@ -85,5 +85,5 @@ func memoryFile() (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a file in memory: %w", err)
 	}
-	return os.NewFile(uintptr(fd), "plugin"), nil //nolint:gosec // a descriptor
+	return os.NewFile(uintptr(fd), "plugin"), nil
 }

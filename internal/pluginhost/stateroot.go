@@ -41,7 +41,7 @@ func openHome(root string) (*home, error) {
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
 	if err == nil {
-		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) //nolint:gosec // a descriptor
+		err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	}
 	if err != nil {
 		closeAll(lock)
@@ -90,7 +90,7 @@ func sweepOne(dir string) error {
 		return err
 	}
 	defer lock.Close()
-	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil { //nolint:gosec // a descriptor
+	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return nil // its gateway lives
 	}
 	return os.RemoveAll(dir)

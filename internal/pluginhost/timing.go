@@ -55,7 +55,7 @@ func (t timing) restartDelay(n int) time.Duration {
 	if shift := n - 1; shift < 20 {
 		d = min(d, t.backoff<<shift)
 	}
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // jitter, not a secret
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64()))
 }
 
 // window counts events of the last while.

@@ -264,7 +264,7 @@ func sumOf(s string) string {
 
 func TestStateRootMustBePrivate(t *testing.T) {
 	root := shortDir(t)
-	if err := os.Chmod(root, 0o755); err != nil { //nolint:gosec // on purpose
+	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := openHome(root); err == nil || !strings.Contains(err.Error(), "this user alone") {

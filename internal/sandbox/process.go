@@ -126,7 +126,7 @@ func controlPair() (ours, theirs *os.File, err error) {
 	if err := unix.SetNonblock(fds[0], true); err != nil {
 		return nil, nil, fmt.Errorf("make the control socket: %w", err)
 	}
-	return os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control"), nil //nolint:gosec // descriptors
+	return os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control"), nil
 }
 
 func converse(ours *os.File, o order) ([]report, error) {
@@ -144,7 +144,7 @@ func converse(ours *os.File, o order) ([]report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the order: %w", err)
 	}
-	if err := raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) }); err != nil { //nolint:gosec // a descriptor
+	if err := raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_WR) }); err != nil {
 		return nil, fmt.Errorf("write the order: %w", err)
 	}
 	var reports []report
@@ -245,7 +245,7 @@ func (p *Process) reap() {
 	}
 	p.ended = true
 	p.state = State{
-		Code: status.ExitStatus(), CPU: time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), MaxRSS: uint64(usage.Maxrss) << 10, //nolint:gosec // kernel's figure
+		Code: status.ExitStatus(), CPU: time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), MaxRSS: uint64(usage.Maxrss) << 10,
 	}
 	if status.Signaled() {
 		p.state.Code, p.state.Signal = -1, status.Signal()

@@ -98,7 +98,7 @@ func raiseAll(o *order) error {
 // orphaned tells whether the parent died before its death could be tied to
 // ours; getppid does not know it across a PID namespace.
 func orphaned(control *os.File) bool {
-	fds := []unix.PollFd{{Fd: int32(control.Fd())}} //nolint:gosec // a descriptor is small
+	fds := []unix.PollFd{{Fd: int32(control.Fd())}}
 	_, _ = unix.Poll(fds, 0)
 	return fds[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0
 }

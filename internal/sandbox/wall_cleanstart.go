@@ -75,20 +75,11 @@ func setCaps(keep []Cap) error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil && !errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("clear ambient capabilities: %w", err)
 	}
-	for c := uint64(0); c < 64; c++ {
-		if mask&(1<<c) != 0 {
-			continue
-		}
-		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0)
-		if errors.Is(err, unix.EINVAL) {
-			break // beyond the kernel's last capability
-		}
-		if err != nil && !errors.Is(err, unix.EPERM) {
-			return fmt.Errorf("drop capability %d from the bounding set: %w", c, err)
-		}
+	if err := lowerBounding(mask); err != nil {
+		return err
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	lo, hi := uint32(mask), uint32(mask>>32) //nolint:gosec // split on purpose
+	lo, hi := uint32(mask), uint32(mask>>32)
 	data := [2]unix.CapUserData{
 		{Effective: lo, Permitted: lo, Inheritable: lo},
 		{Effective: hi, Permitted: hi, Inheritable: hi},
@@ -108,9 +99,27 @@ func setCaps(keep []Cap) error {
 	return nil
 }
 
+// lowerBounding leaves mask in the bounding set. Without CAP_SETPCAP it stays as
+// it is, which planning has told.
+func lowerBounding(mask uint64) error {
+	for c := range 64 {
+		if mask&(1<<c) != 0 {
+			continue
+		}
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0)
+		if errors.Is(err, unix.EINVAL) {
+			return nil // beyond the kernel's last capability
+		}
+		if err != nil && !errors.Is(err, unix.EPERM) {
+			return fmt.Errorf("drop capability %d from the bounding set: %w", c, err)
+		}
+	}
+	return nil
+}
+
 // closeAbove makes every descriptor from first on end at exec.
 func closeAbove(first int) error {
-	err := unix.CloseRange(uint(first), ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC) //nolint:gosec // first is small
+	err := unix.CloseRange(uint(first), ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC)
 	if err == nil {
 		return nil
 	}

@@ -18,18 +18,13 @@ func planNamespaces(s Spec, of Offer, o *order) Wall {
 		switch {
 		case !slices.Contains(of.Namespaces, n):
 			missing = append(missing, string(n))
-		case n == PID && s.FreshProc && s.ReadOnly == nil && !(of.FreshProc && slices.Contains(s.Namespaces, Mount)):
+		case n == PID && lacksProc(s, of):
 			missing = append(missing, "pid (a /proc of its own cannot be mounted here)")
 		case !slices.Contains(w.Namespaces, n):
 			w.Namespaces = append(w.Namespaces, n)
 		}
 	}
-	if missing != nil {
-		w.Why = "missing: " + strings.Join(missing, ", ")
-		if of.Why != "" {
-			w.Why += " (" + of.Why + ")"
-		}
-	}
+	w.Why = whyMissing(missing, of)
 	if w.Namespaces == nil {
 		return w
 	}
@@ -37,6 +32,22 @@ func planNamespaces(s Spec, of Offer, o *order) Wall {
 	o.Namespaces, o.UserNS = w.Namespaces, of.Mechanism == ByUserNamespace
 	o.FreshProc = s.FreshProc && w.has(PID) && w.has(Mount) && of.FreshProc
 	return w
+}
+
+// lacksProc: the spec wants a new /proc over the old one and cannot have it.
+func lacksProc(s Spec, of Offer) bool {
+	can := of.FreshProc && slices.Contains(s.Namespaces, Mount)
+	return s.FreshProc && s.ReadOnly == nil && !can
+}
+
+func whyMissing(missing []string, of Offer) string {
+	switch {
+	case missing == nil:
+		return ""
+	case of.Why == "":
+		return "missing: " + strings.Join(missing, ", ")
+	}
+	return "missing: " + strings.Join(missing, ", ") + " (" + of.Why + ")"
 }
 
 // raiseNamespaces finishes what the fork's flags began.
