@@ -35,7 +35,7 @@ type Program interface {
 	// A zero Result.Status means OK. Errors of this package (ErrWall,
 	// *RuntimeError, …) set the status; an error that is none of them is the
 	// plugin's own fault (INTERNAL) and its text goes to the log alone.
-	// Result's stream counts and Truncated are filled in by the SDK.
+	// Result's stream counts are filled in by the SDK.
 	Run(ctx context.Context, g Grant, out Output) (Result, error)
 
 	// Close frees what Parse took. It is called exactly once.
