@@ -38,7 +38,10 @@ TEXT_CHARS = 2000  # of a text handed to a call
 TEXTS = 16  # texts kept per call
 PATH_PARTS = 8  # components of a dotted path
 PATHS_PER_NAME = 8  # dotted paths that one name may stand for
+PATH_CHARS = 200  # of a path that a name stands for
 BIG_INTEGER_BITS = 256
+TEXT_ROOM = 1 << 18  # characters of texts in "calls", all together
+PATH_ROOM = 1 << 20  # characters of keys in "paths", all together
 MAX_NODES = 250_000
 MAX_BYTES = 16 << 20
 
@@ -133,6 +136,8 @@ class _Index:
         self.finals = []
         self.made = []
         self.shapes = {}
+        self.text_room = TEXT_ROOM
+        self.path_room = PATH_ROOM
         self.typers = {"type"}
         self.printed = {}
         self.linked = {}
@@ -850,6 +855,8 @@ class _Index:
                 paths = self.aliases.setdefault(name, [])
                 if longer in paths or len(paths) >= PATHS_PER_NAME or longer.count(".") >= PATH_PARTS:
                     continue
+                if len(longer) > PATH_CHARS:
+                    continue
                 paths.append(longer)
                 grown = True
         return grown
@@ -861,7 +868,10 @@ class _Index:
                 full = path
                 for part in parts[:PATH_PARTS]:
                     full = f"{full}.{part.attr}"
+                    self.path_room -= len(full)
                     self.put("paths", full, part)
+                if self.path_room < 0:
+                    raise TooLarge(f"more than {PATH_ROOM} characters of paths")
                 if store is not None:
                     # A name that is bound to other things as well stands for those.
                     if self.linked.get(base, 0) < self.bindings[base] and "import" not in self.sections["bound"][base]:
@@ -941,9 +951,11 @@ class _Index:
         if indexes:
             entry["text"] = indexes
         if texts:
-            entry["texts"] = [_clean(text[:TEXT_CHARS]) for text in texts[:TEXTS]]
-            if len(texts) > TEXTS or any(len(text) > TEXT_CHARS for text in texts):
+            kept = [_clean(text[:TEXT_CHARS]) for text in texts[:TEXTS]]
+            self.text_room -= sum(map(len, kept))
+            if len(texts) > TEXTS or any(len(text) > TEXT_CHARS for text in texts) or self.text_room < 0:
                 entry["cut"] = True
+            entry["texts"] = kept if self.text_room >= 0 else []
         return entry
 
     def resolve_templates(self):

@@ -386,6 +386,21 @@ class HostileTest(unittest.TestCase):
         self.assertEqual((len(first["texts"][0]), first["cut"]), (2000, True))
         self.assertEqual((len(second["texts"]), second["cut"]), (16, True))
 
+    def test_small_programs_do_not_make_large_documents(self):
+        names = ["q" + a + b for a in "abcdefghijklmnopqrstuvwxyz" for b in "abcdefghijklmnopqrstuvwxyz0123456789_"]
+        text = "import m\nt = [" + ",".join("'" + letter * 1900 + "'" for letter in "abcdefghijklmno") + "]\n"
+        text += "".join(f"m.{name}(t)\n" for name in names)
+        found = document(text, ["calls"])["ast"]["calls"]
+        self.assertLess(len(json.dumps(found)), 400_000)
+        self.assertTrue(found["m." + names[-1]][0]["cut"])
+        long = "x" * 5000
+        text = "import m\n" + "".join(f"n = m.{long}{k}\n" for k in range(8)) + "".join(f"n.{name}\n" for name in names)
+        self.assertLess(len(index.dump(parse(text), text, ["paths"])[0]), 200_000)
+        long = "x" * 90
+        text = "import m\n" + "".join(f"n = m.{long}{k}\n" for k in range(8)) + "".join(f"n.{a}.{b}.{c}.{d}\n" for a in names[:20] for b in names[:20] for c in names[:4] for d in "ab")
+        with self.assertRaises(index.TooLarge):
+            index.dump(parse(text), text, ["paths"])
+
     def test_a_name_bound_to_many_things(self):
         text = "import numpy\n" + "".join(f"x = numpy.a{n}\n" for n in range(50)) + "x.load\n" + "y = x\n" * 5
         paths = sections(text)["paths"]
