@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func (h *house) pluginsUp() error {
 	var faults []error
 	for _, s := range h.host.Status() {
 		if s.State != pluginhost.Healthy && s.State != pluginhost.Degraded {
-			faults = append(faults, fmt.Errorf("plugin %q did not start: %s", s.Name, s.Why))
+			faults = append(faults, fmt.Errorf("plugin %q did not start: %s (--log-level info tells more)", s.Name, cmp.Or(s.Why, string(s.State))))
 		}
 	}
 	if h.cfg.File == "" {
