@@ -8,7 +8,7 @@ import (
 // timing are the figures of the life cycle.
 type timing struct {
 	handshake time.Duration // from exec to the handshake line
-	down      time.Duration // a request waits for a process
+	down      time.Duration // a request waits for a process: long enough for an interpreter with its libraries to come back
 	busy      time.Duration // a request waits for a slot of a process
 	startPoll time.Duration // between two looks at a plugin that warms up
 
@@ -36,7 +36,7 @@ type timing struct {
 
 func contractTiming() timing {
 	return timing{
-		handshake: 5 * time.Second, down: time.Second, busy: 10 * time.Second, startPoll: 25 * time.Millisecond,
+		handshake: 5 * time.Second, down: 8 * time.Second, busy: 10 * time.Second, startPoll: 25 * time.Millisecond,
 		health: 3 * time.Second, missed: 2, hung: 3, good: 3,
 		shutdown: 2 * time.Second, stack: 200 * time.Millisecond, pipes: 100 * time.Millisecond,
 		backoff: 100 * time.Millisecond, backoffCap: 30 * time.Second, settled: time.Minute,
