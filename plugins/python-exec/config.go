@@ -68,7 +68,7 @@ func parseSettings(text []byte) (settings, error) {
 	return s, nil
 }
 
-func fill[N int | uint64](field *N, value N) {
+func fill[N int | uint32 | uint64](field *N, value N) {
 	if *field == 0 {
 		*field = value
 	}

@@ -54,6 +54,16 @@ func (p *plugin) zygotePID() int {
 	return p.pool.current.proc.pid
 }
 
+// apartBy is how children are kept apart.
+func (p *plugin) apartBy() string {
+	p.pool.mu.Lock()
+	defer p.pool.mu.Unlock()
+	if p.pool.current == nil {
+		return ""
+	}
+	return p.pool.current.about.Apart
+}
+
 // settled waits until the pool is full and nothing else is below the zygote.
 func settled(tb testing.TB, p *plugin) {
 	tb.Helper()
@@ -69,7 +79,11 @@ func settled(tb testing.TB, p *plugin) {
 		p.pool.mu.Lock()
 		full := len(p.pool.idle) == p.cfg.WaitingChildren && p.pool.making == 0
 		p.pool.mu.Unlock()
-		return full && len(descendants(tb, p.zygotePID())) == p.cfg.WaitingChildren
+		want := p.cfg.WaitingChildren
+		if p.apartBy() == byNamespace {
+			want += 1 + want // the keeper, and an init for each child
+		}
+		return full && len(descendants(tb, p.zygotePID())) == want
 	})
 }
 
@@ -178,7 +192,16 @@ func TestNothingGrows(t *testing.T) {
 // TestLeftovers: a process that a program leaves behind, in a session of its
 // own and with the program's output open, ends with the program.
 func TestLeftovers(t *testing.T) {
-	p := start(t, nil)
+	for _, way := range []string{byUID, byNamespace, byGroup} {
+		t.Run(way, func(t *testing.T) { testLeftovers(t, way) })
+	}
+}
+
+func testLeftovers(t *testing.T, way string) {
+	p := startApart(t, nil, way)
+	if got := p.apartBy(); got != way {
+		t.Skipf("children cannot be kept apart by %s here, but by %s", way, got)
+	}
 	begin := time.Now()
 	o := run(t, p, lines(
 		"import os, time",
@@ -198,7 +221,16 @@ func TestLeftovers(t *testing.T) {
 // TestNeighbours: what a program does to everything it can reach does not touch
 // a program beside it.
 func TestNeighbours(t *testing.T) {
-	p := start(t, nil)
+	for _, way := range []string{byUID, byNamespace} {
+		t.Run(way, func(t *testing.T) { testNeighbours(t, way) })
+	}
+}
+
+func testNeighbours(t *testing.T, way string) {
+	p := startApart(t, nil, way)
+	if got := p.apartBy(); got != way {
+		t.Skipf("children cannot be kept apart by %s here, but by %s", way, got)
+	}
 	var group sync.WaitGroup
 	var beside outcome
 	group.Go(func() {

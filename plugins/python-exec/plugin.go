@@ -4,24 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/sluice-gateway/sluice/executor"
 )
 
 // plugin implements executor.Executor, Configurer and HealthChecker.
 type plugin struct {
-	log hclog.Logger
+	apart string       // see ground.apart
+	log   *slog.Logger // nil until Configure, which takes the default
 
 	mu   sync.Mutex
 	cfg  settings
 	pool *pool
 }
 
-func newPlugin() *plugin { return &plugin{log: hclog.Default()} }
+func newPlugin() *plugin { return &plugin{} }
 
 // Configure implements executor.Configurer. It starts the interpreter and does
 // not wait until it is warm: CheckHealth tells when.
@@ -30,7 +30,7 @@ func (p *plugin) Configure(ctx context.Context, c executor.Config) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	ground, warnings, err := newGround(ctx, cfg)
+	ground, warnings, err := newGround(ctx, cfg, p.apart)
 	if err != nil {
 		return nil, err
 	}
@@ -38,6 +38,9 @@ func (p *plugin) Configure(ctx context.Context, c executor.Config) ([]string, er
 	defer p.mu.Unlock()
 	if p.pool != nil {
 		return nil, errors.New("configure: called twice")
+	}
+	if p.log == nil {
+		p.log = slog.Default()
 	}
 	p.cfg, p.pool = cfg, newPool(ground, p.log)
 	return warnings, nil

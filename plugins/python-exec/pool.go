@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/sluice-gateway/sluice/executor"
 )
@@ -17,7 +16,7 @@ import (
 type pool struct {
 	ground ground
 	cfg    settings
-	log    hclog.Logger
+	log    *slog.Logger
 	ctx    context.Context // ends with close
 	end    context.CancelFunc
 	bg     sync.WaitGroup
@@ -44,7 +43,7 @@ const (
 	startWithin = 60 * time.Second
 )
 
-func newPool(g ground, log hclog.Logger) *pool {
+func newPool(g ground, log *slog.Logger) *pool {
 	p := &pool{ground: g, cfg: g.cfg, log: log}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.wake = sync.NewCond(&p.mu)
@@ -171,7 +170,7 @@ func (p *pool) make() {
 func (p *pool) slot(z *zygote) (uid int, release func()) {
 	n := p.slots[len(p.slots)-1]
 	p.slots = p.slots[:len(p.slots)-1]
-	if z.about.OwnUIDs {
+	if z.about.Apart == byUID {
 		uid = p.cfg.UIDBase + n - 1
 	}
 	return uid, func() {
@@ -265,7 +264,7 @@ func (p *pool) adopt(z *zygote) {
 	p.current = z
 	p.lastErr = nil
 	p.hurry = p.cfg.WaitingChildren
-	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.proc.walls)
+	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.proc.walls, "children_apart_by", z.about.Apart)
 	p.wake.Broadcast()
 }
 

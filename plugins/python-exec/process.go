@@ -13,10 +13,11 @@ import (
 
 // process is a running interpreter.
 type process struct {
-	pid   int
-	walls []string        // in force around it
-	kill  func()          // ends it and all its descendants; safe to call again
-	done  <-chan struct{} // closed when it and they have ended
+	pid    int
+	userNS bool            // it is in a user namespace of its own
+	walls  []string        // in force around it
+	kill   func()          // ends it and all its descendants; safe to call again
+	done   <-chan struct{} // closed when it and they have ended
 }
 
 // ground is where zygotes are started: an interpreter and what the host offers
@@ -26,6 +27,7 @@ type ground struct {
 	path  string // of the interpreter
 	about survey
 	offer sandbox.Offer
+	apart string // a way to keep children apart, for tests; empty: the best there is
 }
 
 // stackBytes is the stack of the interpreter: parsing deep but legal texts
@@ -34,8 +36,8 @@ const stackBytes = 64 << 20
 
 // newGround looks at the interpreter and at the host. The warnings name the
 // walls that cannot be had.
-func newGround(ctx context.Context, cfg settings) (ground, []string, error) {
-	g := ground{cfg: cfg}
+func newGround(ctx context.Context, cfg settings, apart string) (ground, []string, error) {
+	g := ground{cfg: cfg, apart: apart}
 	var err error
 	if g.path, err = cfg.interpreter(); err != nil {
 		return g, nil, err
@@ -44,6 +46,9 @@ func newGround(ctx context.Context, cfg settings) (ground, []string, error) {
 		return g, nil, err
 	}
 	g.offer = sandbox.Probe()
+	if apart == byGroup { // as on a host that has no namespaces to give
+		g.offer = sandbox.Offer{UID: g.offer.UID, Permitted: g.offer.Permitted}
+	}
 	launch, err := g.launch(nil)
 	if err != nil {
 		return g, nil, err
@@ -74,7 +79,7 @@ func (g ground) launch(files []*os.File) (sandbox.Launch, error) {
 		return sandbox.Launch{}, err
 	}
 	spec := sandbox.Spec{
-		Path: g.path, Args: []string{g.path, "-I", "-B", "-X", "utf8", "-c", boot},
+		Path: g.path, Args: []string{g.path, "-I", "-B", "-X", "utf8", "-c", boot, g.apart},
 		Env: g.cfg.environment(), Dir: "/",
 		Namespaces: sandbox.AllNamespaces(), ReadOnly: g.about.readOnly(g.path), TmpBytes: g.cfg.ScratchBytes,
 		Rlimits: []sandbox.Rlimit{
@@ -83,6 +88,10 @@ func (g ground) launch(files []*os.File) (sandbox.Launch, error) {
 		},
 		// To give each child a uid of its own, and to end what it leaves behind.
 		DropCaps: true, KeepCaps: []sandbox.Cap{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SETPCAP, unix.CAP_KILL},
+	}
+	if g.offer.Mechanism == sandbox.ByUserNamespace || !g.offer.Pivot || g.apart == byNamespace {
+		// No uid for each child then, but a PID namespace.
+		spec.KeepCaps = append(spec.KeepCaps, unix.CAP_SYS_ADMIN)
 	}
 	if len(files) > 0 {
 		spec.Stderr, spec.Files = files[0], files[1:]
@@ -104,7 +113,7 @@ func (g ground) start(sock, bundle, stderr *os.File) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the interpreter: %w", err)
 	}
-	proc := &process{pid: p.PID(), kill: p.Kill, done: p.Done()}
+	proc := &process{userNS: g.offer.Mechanism == sandbox.ByUserNamespace, pid: p.PID(), kill: p.Kill, done: p.Done()}
 	for _, w := range p.Walls() {
 		if w.InForce {
 			proc.walls = append(proc.walls, w.Name)

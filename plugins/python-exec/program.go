@@ -82,17 +82,27 @@ func (p *program) order(g executor.Grant) order {
 	}
 	fill(&o.Memory, p.plugin.cfg.MemoryBytes)
 	fill(&o.ScratchBytes, p.plugin.cfg.ScratchBytes)
-	if p.child.uid != 0 {
-		threads := g.Limits.Threads
-		if threads == 0 {
-			threads = defaultThreads
-		}
-		o.Tasks = 1 + threads + g.Limits.Processes
-	}
+	o.Tasks = p.child.tasks(g.Limits)
 	return o
 }
 
-const defaultThreads = 16
+const (
+	defaultThreads = 16
+	// sharedTasks bounds all children together where they share a uid.
+	sharedTasks = 1024
+)
+
+// tasks is how many processes and threads the kernel lets the child's uid have.
+func (c *child) tasks(l executor.Limits) uint32 {
+	switch {
+	case c.uid != 0:
+		fill(&l.Threads, defaultThreads)
+		return 1 + l.Threads + l.Processes
+	case c.z.proc.userNS:
+		return sharedTasks // counted within the user namespace
+	}
+	return 0 // it would count the user's other processes
+}
 
 // said is what the child told of the run.
 type said struct {

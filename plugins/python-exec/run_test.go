@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/sandbox"
@@ -42,6 +41,12 @@ func interpreterPath(tb testing.TB) string {
 // start configures a plugin with real children; set changes its settings.
 func start(tb testing.TB, set map[string]any) *plugin {
 	tb.Helper()
+	return startApart(tb, set, "")
+}
+
+// startApart is start with children kept apart in a given way.
+func startApart(tb testing.TB, set map[string]any, apart string) *plugin {
+	tb.Helper()
 	cfg := map[string]any{"python": interpreterPath(tb), "waiting_children": 2}
 	for k, v := range set {
 		cfg[k] = v
@@ -51,7 +56,8 @@ func start(tb testing.TB, set map[string]any) *plugin {
 		tb.Fatal(err)
 	}
 	p := newPlugin()
-	p.log = hclog.New(&hclog.LoggerOptions{Output: testWriter{tb}, Level: hclog.Warn})
+	p.apart = apart
+	p.log = slog.New(slog.NewTextHandler(testWriter{tb}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	warnings, err := p.Configure(tb.Context(), executor.Config{JSON: text})
 	if err != nil {
 		tb.Fatal(err)

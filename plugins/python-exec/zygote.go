@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"sync"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sys/unix"
 )
 
@@ -25,7 +25,7 @@ type zygote struct {
 	proc  *process
 	sock  *net.UnixConn
 	about ready
-	log   hclog.Logger
+	log   *slog.Logger
 	born  time.Time
 	dead  chan struct{} // closed when the socket is
 
@@ -36,12 +36,19 @@ type zygote struct {
 	retired bool
 }
 
+// The ways in which children are kept apart, as ready.Apart has them.
+const (
+	byUID       = "uid"
+	byNamespace = "pid namespace"
+	byGroup     = "process group"
+)
+
 // ready is a zygote's first report.
 type ready struct {
 	Python    string            `json:"python"`
 	BaseBytes uint64            `json:"base_bytes"`
 	Libraries map[string]string `json:"libraries"`
-	OwnUIDs   bool              `json:"own_uids"` // children can have uids of their own
+	Apart     string            `json:"apart"` // one of byUID, byNamespace, byGroup: see runtime/apart.py
 }
 
 // report is what a zygote sends; exactly one member is set.
@@ -79,7 +86,7 @@ const packetBytes = 16 << 10
 var errZygote = errors.New("the interpreter is gone")
 
 // startZygote starts an interpreter and waits until it is warm.
-func startZygote(ctx context.Context, g ground, log hclog.Logger) (*zygote, error) {
+func startZygote(ctx context.Context, g ground, log *slog.Logger) (*zygote, error) {
 	ours, theirs, err := socketPair(unix.SOCK_SEQPACKET)
 	if err != nil {
 		return nil, err
@@ -321,7 +328,7 @@ const (
 	mostWordBytes = 1 << 10
 )
 
-func newLastWords(log hclog.Logger) (*lastWords, error) {
+func newLastWords(log *slog.Logger) (*lastWords, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)

@@ -1,7 +1,6 @@
 """What a child gives up by itself after the fork, before it reads anything."""
 
 import ctypes
-import errno
 import os
 import resource
 import signal
@@ -23,7 +22,7 @@ def hide_from_neighbours():
     prctl(PR_SET_DUMPABLE, 0)
 
 
-def enclose(ask, parent, fds):
+def enclose(uid, parent, fds):
     """Own descriptors, own session, own uid, no rights, no core, bounded files."""
     control, stdin, stdout, stderr = fds
     for place, fd in enumerate(_above(8, (stdin, stdout, stderr, control))):
@@ -35,10 +34,10 @@ def enclose(ask, parent, fds):
             break
     for which, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, OPEN_FILES)):
         resource.setrlimit(which, (most, most))
-    if ask["uid"]:
+    if uid:
         os.setgroups([])
-        os.setresgid(ask["uid"], ask["uid"], ask["uid"])
-        os.setresuid(ask["uid"], ask["uid"], ask["uid"])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
     drop_capabilities()
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_DUMPABLE, 0)
@@ -82,22 +81,3 @@ def drop_capabilities():
     """Empties the permitted, effective and inheritable sets."""
     header = _Header(0x20080522, 0)
     libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)())
-
-
-def sweep(uid):
-    """Ends whatever a child with its own uid has left behind.
-
-    Every process of that uid and no other: as root one would hit all, and with
-    the real uid still 0 also children that have not changed theirs yet.
-    """
-    if not uid:
-        return
-    os.setresuid(uid, uid, 0)
-    try:
-        os.kill(-1, signal.SIGKILL)
-    except OSError as error:
-        if error.errno != errno.ESRCH:
-            raise
-    finally:
-        os.setresuid(0, 0, 0)
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of uid clears it

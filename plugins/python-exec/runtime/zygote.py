@@ -5,6 +5,7 @@ socket is one packet of JSON; forks bring descriptors along. See zygote.go.
 """
 
 import gc
+import importlib.util
 import json
 import mmap
 import os
@@ -16,7 +17,7 @@ import sys
 import time
 import warnings
 
-from _runtime import child, figure, trace, walls
+from _runtime import apart, child, figure, trace, walls
 
 WARM_UP = """\
 import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
@@ -121,12 +122,13 @@ def mapped():
 class Zygote:
     """The loop: forks on command, tells who ended and how."""
 
-    def __init__(self, sock):
+    def __init__(self, sock, apart):
         self.sock = sock
+        self.apart = apart
         self.poll = select.poll()
         self.poll.register(sock, select.POLLIN)
         self.shown = figure.Shown()
-        self.children = {}  # pid: (id, uid, pidfd)
+        self.children = {}  # pid: (id, mark of `apart`, pidfd)
 
     def tell(self, message, fds=()):
         socket.send_fds(self.sock, [json.dumps(message).encode()], list(fds))
@@ -144,7 +146,7 @@ class Zygote:
             "python": sys.version.split()[0],
             "base_bytes": self.base,
             "libraries": versions(),
-            "own_uids": walls.own_uids([json.__file__, figure_folder()]),
+            "apart": self.apart.name,
         }})
 
     def run(self):
@@ -159,29 +161,28 @@ class Zygote:
         if not message:
             os._exit(0)
         ask = json.loads(message)
-        parent = os.getpid()
         try:
-            pid = os.fork()
+            pid, mark, parent = self.apart.fork(ask["uid"])
         except OSError as error:
             for fd in fds:
                 os.close(fd)
             self.tell({"refused": {"id": ask["fork"], "why": os.strerror(error.errno)}})
             return
         if pid == 0:
-            self.become(ask, parent, fds)
+            self.become(ask["uid"], parent, fds)
         for fd in fds:
             os.close(fd)
         pidfd = os.pidfd_open(pid)
-        self.children[pid] = (ask["fork"], ask["uid"], pidfd)
+        self.children[pid] = (ask["fork"], mark, pidfd)
         self.poll.register(pidfd, select.POLLIN)
         self.tell({"forked": {"id": ask["fork"], "pid": pid}}, [pidfd])
 
-    def become(self, ask, parent, fds):
+    def become(self, uid, parent, fds):
         """The child's side of the fork. Never returns."""
         code = 70
         try:
             self.sock.detach()
-            walls.enclose(ask, parent, fds)
+            walls.enclose(uid, parent, fds)
             code = child.serve(3, self.reseed, self.shown, self.base)
         except child.frames.Closed:
             code = 0
@@ -202,22 +203,16 @@ class Zygote:
                 self.ended(pid, status, usage)
 
     def ended(self, pid, status, usage):
-        number, uid, pidfd = self.children.pop(pid)
+        number, mark, pidfd = self.children.pop(pid)
         self.poll.unregister(pidfd)
         os.close(pidfd)
-        walls.sweep(uid)
+        self.apart.sweep(pid, mark, self.children.keys())
         self.tell({"ended": {
             "id": number,
             "status": status,
             "cpu_us": int((usage.ru_utime + usage.ru_stime) * 1e6),
             "rss_bytes": usage.ru_maxrss * 1024,
         }})
-
-
-def figure_folder():
-    import plotly
-
-    return plotly.__file__
 
 
 def versions():
@@ -232,6 +227,7 @@ def versions():
 def main(fd):
     sys.setrecursionlimit(1000)
     os.umask(0o077)
-    zygote = Zygote(socket.socket(fileno=fd))
+    files = [json.__file__, importlib.util.find_spec("plotly").origin]
+    zygote = Zygote(socket.socket(fileno=fd), apart.choose(files, "".join(sys.argv[1:])))
     zygote.prepare()
     zygote.run()
