@@ -106,12 +106,15 @@ def parse(text, lines):
             raise Refused(error.with_traceback(None), lines) from None
 
 
-def dump(tree, text, sections):
-    """The tree document's bytes, its number of nodes and its depth."""
+def dump(tree, text, sections, code=None):
+    """The tree document's bytes, its number of nodes and its depth.
+
+    ``code`` is the text as submitted, whose digest the document bears.
+    """
     if index is None:
         nodes = sum(1 for _ in ast.walk(tree))
         return json.dumps({"schema": "pyast/1", "language": "python", "ast": {}}).encode(), nodes, 1
-    return index.dump(tree, text, sections)
+    return index.dump(tree, text, sections, code=code)
 
 
 class Program:
@@ -281,7 +284,7 @@ def judged(control, ask, code):
         frames.send(control, b"E", json.dumps(trace.compile_problem(*refused.args)).encode())
         return None
     try:
-        document, nodes, depth = dump(tree, text, ask["sections"])
+        document, nodes, depth = dump(tree, text, ask["sections"], code)
     except Exception as error:
         if type(error).__name__ != "TooLarge":
             raise
