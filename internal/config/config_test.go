@@ -125,6 +125,27 @@ func sameValue(t *testing.T, k Key, shown string) bool {
 	return false
 }
 
+func TestEveryKeyHasAFlagAVariableAndAMeaning(t *testing.T) {
+	seen := map[string]string{"config": "--config", "set": "--set", "output": "--output", "help": "--help", FileEnv: FileEnv}
+	for _, k := range Keys() {
+		for _, name := range []string{k.Flag(), k.Env()} {
+			if other, twice := seen[name]; twice {
+				t.Errorf("%s and %s share the name %s", k.Path, other, name)
+			}
+			seen[name] = k.Path
+		}
+		if k.Help == "" || strings.ContainsAny(k.Help, "|\n") {
+			t.Errorf("%s has no help, or one that does not fit into a table: %q", k.Path, k.Help)
+		}
+		if _, err := load(t, "", nil, Override{Path: k.Path, Text: k.Default, Place: "--" + k.Flag()}); err != nil {
+			t.Errorf("the default of %s, given as text, is refused: %v", k.Path, err)
+		}
+	}
+	if len(seen) < 100 {
+		t.Errorf("%d names for all keys", len(seen))
+	}
+}
+
 func TestPrecedence(t *testing.T) {
 	const file = "limits: {wall: 20s, queue: 3, stdout_bytes: 1MiB}\n"
 	env := map[string]string{"SLUICE_LIMITS_WALL": "21s", "SLUICE_LIMITS_QUEUE": "4"}
