@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -187,6 +188,12 @@ func formatValue(v reflect.Value) string {
 		return formatDuration(value)
 	case []string:
 		return "[" + strings.Join(value, ", ") + "]"
+	case map[string]any:
+		text, err := json.Marshal(value) // is YAML too
+		if err == nil {
+			return string(text)
+		}
+		return err.Error()
 	default:
 		return fmt.Sprint(value)
 	}
