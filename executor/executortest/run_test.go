@@ -45,7 +45,7 @@ func (y *terse) Configure(_ context.Context, c executor.Config) ([]string, error
 }
 
 func TestStart(t *testing.T) {
-	var c *wire.Client = Start(t, &toy{})
+	var c = Start(t, &toy{})
 	if h, err := c.Health(t.Context(), true); err != nil || h.State != wire.HealthReady {
 		t.Errorf("%+v, %v", h, err)
 	}

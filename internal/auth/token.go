@@ -52,7 +52,7 @@ func readTokenFile(source, path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the token file of %s: %w", source, err)
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:

@@ -158,7 +158,7 @@ func TestAsNobody(t *testing.T) {
 func TestWithoutNamespaces(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, quick(), bird(t, "parrot"))
-	b.Host.offer = sandbox.Offer{}
+	b.offer = sandbox.Offer{}
 	if err := b.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -113,7 +114,7 @@ func (k *keeper) newGeneration(program *os.File) (*generation, string, error) {
 
 // command is the outer ring around every plugin.
 func (p *pool) command(program *os.File, handshake []string, state string) sandbox.Spec {
-	env := append(handshake,
+	env := append(slices.Clone(handshake),
 		"GATEWAY_GUARD_FD=3", "GATEWAY_LOG_LEVEL="+p.host.cfg.LogLevel,
 		"LANG=C.UTF-8", "TZ=UTC", "TMPDIR="+state, "HOME="+state)
 	for _, name := range p.spec.Env {

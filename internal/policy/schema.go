@@ -74,6 +74,7 @@ func proof(schema map[string]any) (*jsonschema.Schema, error) {
 // noLoader keeps a schema from naming another one by its address.
 type noLoader struct{}
 
+// Load implements jsonschema.URLLoader by refusing.
 func (noLoader) Load(string) (any, error) { return nil, errors.New("a schema must stand alone") }
 
 // follows says how a plugin's document differs from its schema.

@@ -194,10 +194,10 @@ func (p *parser) quoted() *node {
 	for p.token().kind == tText {
 		t := p.token()
 		at = at.to(t.at)
-		switch {
-		case t.prefix == "f" || t.prefix == "rf" || t.prefix == "fr":
+		switch t.prefix {
+		case "f", "rf", "fr":
 			k = kFormat
-		case t.prefix == "b" || t.prefix == "rb" || t.prefix == "br":
+		case "b", "rb", "br":
 			k = kBytes
 		}
 		p.pos++

@@ -89,7 +89,7 @@ func TestHeavyWorkIsBounded(t *testing.T) {
 		"1 << 1048575 > 0", "(1 << 1048570) / 3 ** 661500 < 1e99", "log(1 << 1048575)",
 	} {
 		begin := time.Now()
-		text, trouble := solve(t, ctx, expression)
+		text, trouble := solve(ctx, t, expression)
 		if trouble != "" {
 			t.Errorf("%s: %s", expression, trouble)
 		}
@@ -198,7 +198,7 @@ func FuzzSolve(f *testing.F) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Second, executor.ErrWall)
 		defer cancel()
 		begin := time.Now()
-		solve(t, ctx, expression)
+		solve(ctx, t, expression)
 		if took := time.Since(begin); took > 20*time.Second {
 			t.Errorf("took %v", took)
 		}

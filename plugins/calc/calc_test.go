@@ -13,7 +13,7 @@ import (
 )
 
 // solve parses and evaluates without a policy. Trouble is "Type: message".
-func solve(t testing.TB, ctx context.Context, expression string) (text, trouble string) {
+func solve(ctx context.Context, t testing.TB, expression string) (text, trouble string) {
 	t.Helper()
 	program, err := calculator{}.Parse(ctx, executor.Source{ID: "t", Language: languageID, Code: []byte(expression)})
 	if err != nil {
@@ -88,7 +88,7 @@ func TestAttacks(t *testing.T) {
 		if err := json.Unmarshal([]byte(quoted), &expression); err != nil {
 			t.Fatal(err)
 		}
-		text, trouble := solve(t, ctx, expression)
+		text, trouble := solve(ctx, t, expression)
 		want, harmless := values[expression]
 		switch {
 		case strings.HasPrefix(expression, "1+1+"), expression == "10**4200":

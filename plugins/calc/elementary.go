@@ -39,7 +39,7 @@ func logarithm(x float64) float64 {
 	if special(x) || x <= 0 {
 		return math.Log(x)
 	}
-	return round53(logBig(fromFloat(x, work), work))
+	return round53(logBig(fromFloat(x, work)))
 }
 
 // logarithmBase is the logarithm of x over that of base.
@@ -51,8 +51,8 @@ func logarithmBase(x float64, base int64) float64 {
 }
 
 func logBaseBig(x *big.Float, base int64) *big.Float {
-	y := logBig(x, work)
-	return y.Quo(y, logBig(newFloat(work).SetInt64(base), work))
+	y := logBig(x)
+	return y.Quo(y, logBig(newFloat(work).SetInt64(base)))
 }
 
 func logarithm2(x float64) float64  { return logarithmBase(x, 2) }
@@ -63,7 +63,7 @@ func logarithm1p(x float64) float64 {
 		return math.Log1p(x)
 	}
 	exact := newFloat(2200).SetInt64(1)
-	return round53(logBig(exact.Add(exact, fromFloat(x, work)), work))
+	return round53(logBig(exact.Add(exact, fromFloat(x, work))))
 }
 
 // logOf is f of v, which may be an integer too large for a float. f is a
@@ -95,7 +95,7 @@ func logOfLarge(i *big.Int, f func(float64) float64) *big.Float {
 			return logBaseBig(x, base)
 		}
 	}
-	return logBig(x, work)
+	return logBig(x)
 }
 
 func sine(x float64) float64 {
@@ -197,7 +197,7 @@ func arsinh(x float64) float64 {
 	big := fromFloat(math.Abs(x), wide)
 	square := newFloat(2*wide).Mul(big, big)
 	root := sqrtBig(square.Add(square, newFloat(2).SetInt64(1)), 2*wide)
-	return math.Copysign(round53(logBig(root.Add(root, big), work)), x)
+	return math.Copysign(round53(logBig(root.Add(root, big))), x)
 }
 
 func arcosh(x float64) float64 {
@@ -207,7 +207,7 @@ func arcosh(x float64) float64 {
 	big := fromFloat(x, wide)
 	square := newFloat(2*wide).Mul(big, big)
 	root := sqrtBig(square.Sub(square, newFloat(2).SetInt64(1)), 2*wide)
-	return round53(logBig(root.Add(root, big), work))
+	return round53(logBig(root.Add(root, big)))
 }
 
 // artanh is half of log((1+x)/(1-x)).
@@ -218,14 +218,14 @@ func artanh(x float64) float64 {
 	one := newFloat(2 * wide).SetInt64(1)
 	above := newFloat(2*wide).Add(one, fromFloat(x, work))
 	below := one.Sub(one, fromFloat(x, work))
-	return round53(scale(logBig(above.Quo(above, below), work), -1))
+	return round53(scale(logBig(above.Quo(above, below)), -1))
 }
 
 func cubeRoot(x float64) float64 {
 	if special(x) || x == 0 {
 		return x
 	}
-	y := logBig(fromFloat(math.Abs(x), work), work)
+	y := logBig(fromFloat(math.Abs(x), work))
 	y = expBig(y.Quo(y, newFloat(work).SetInt64(3)), work)
 	return math.Copysign(round53(y), x)
 }
@@ -237,7 +237,7 @@ func power(x, y float64) float64 {
 		return math.Pow(x, y)
 	}
 	negative := x < 0 && math.Abs(math.Mod(y, 2)) == 1
-	exponent := logBig(fromFloat(math.Abs(x), work), work)
+	exponent := logBig(fromFloat(math.Abs(x), work))
 	exponent.Mul(exponent, fromFloat(y, work))
 	f, _ := exponent.Float64()
 	result := math.Exp(f) // right where the result is no ordinary number

@@ -26,16 +26,16 @@ func logGammaBig(x float64) (log *big.Float, negative bool) {
 	}
 	negative = factors.Sign() < 0
 	log = stirlingSeries(z)
-	return log.Sub(log, logBig(factors.Abs(factors), work)), negative
+	return log.Sub(log, logBig(factors.Abs(factors))), negative
 }
 
 // stirlingSeries is (z-1/2)log z - z + log(2π)/2 + Σ B2k/(2k(2k-1)z^(2k-1)).
 func stirlingSeries(z *big.Float) *big.Float {
 	sum := newFloat(work).Sub(z, big.NewFloat(0.5))
-	sum.Mul(sum, logBig(z, work))
+	sum.Mul(sum, logBig(z))
 	sum.Sub(sum, z)
 	turn := newFloat(work).Mul(piBits(), newFloat(work).SetInt64(2))
-	sum.Add(sum, scale(logBig(turn, work), -1))
+	sum.Add(sum, scale(logBig(turn), -1))
 	power := newFloat(work).Set(z)
 	square := newFloat(work).Mul(z, z)
 	for i, b := range bernoulli {

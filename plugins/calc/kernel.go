@@ -128,8 +128,9 @@ func expm1Big(x *big.Float, bits uint) *big.Float {
 }
 
 // logBig is the natural logarithm of x > 0, by Halley's iteration from the
-// logarithm of the nearest float. near is how close x is to 1, in bits.
-func logBig(x *big.Float, bits uint) *big.Float {
+// logarithm of the nearest float, to work bits.
+func logBig(x *big.Float) *big.Float {
+	const bits = work
 	p := bits + guard + uint(closeness(x))
 	mantissa := newFloat(max(p, x.Prec()))
 	k := x.MantExp(mantissa) // 0.5 <= mantissa < 1

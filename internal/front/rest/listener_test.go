@@ -65,7 +65,7 @@ func TestOutputThatLooksLikeAnAnswerPasses(t *testing.T) {
 		c := dial(t, address)
 		const body = `{"name":"calc","arguments":{"code":"1"}}`
 		_, _ = io.WriteString(c, head("/v1/tools/call", token, "Accept: text/plain", fmt.Sprintf("Content-Length: %d", len(body)))+body)
-		if res, got := answer(t, c); res.StatusCode != 200 || got != text {
+		if res, got := answer(t, c); res.StatusCode != http.StatusOK || got != text {
 			t.Errorf("got %s and %d bytes, want %d", res.Status, len(got), len(text))
 		}
 	}
@@ -77,13 +77,13 @@ func TestUnreadableAfterAGoodRequest(t *testing.T) {
 	in := bufio.NewReader(c)
 	_, _ = io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	res, err := http.ReadResponse(in, nil)
-	if err != nil || res.StatusCode != 200 {
+	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("got %v, %v", res, err)
 	}
 	_, _ = io.Copy(io.Discard, res.Body)
 	_, _ = io.WriteString(c, "hello\r\n\r\n")
 	res, err = http.ReadResponse(in, nil)
-	if err != nil || res.StatusCode != 400 || res.Header.Get("X-Request-Id") == "" {
+	if err != nil || res.StatusCode != http.StatusBadRequest || res.Header.Get("X-Request-Id") == "" {
 		t.Errorf("got %v, %v", res, err)
 	}
 }
@@ -96,7 +96,7 @@ func TestASlowBodyIsCut(t *testing.T) {
 	c := dial(t, address)
 	_, _ = io.WriteString(c, head("/solve", token, "Content-Length: 100")+`{"code`)
 	res, body := answer(t, c)
-	if res.StatusCode != 400 || !res.Close || !strings.Contains(body, "in time") {
+	if res.StatusCode != http.StatusBadRequest || !res.Close || !strings.Contains(body, "in time") {
 		t.Errorf("got %s %s", res.Status, body)
 	}
 }
@@ -121,7 +121,7 @@ func TestARunMayTakeLongerThanTheBodysTime(t *testing.T) {
 	c := dial(t, address)
 	const body = `{"code":"x"}`
 	_, _ = io.WriteString(c, head("/solve", token, fmt.Sprintf("Content-Length: %d", len(body)))+body)
-	if res, got := answer(t, c); res.StatusCode != 200 || !strings.Contains(got, `"completed"`) {
+	if res, got := answer(t, c); res.StatusCode != http.StatusOK || !strings.Contains(got, `"completed"`) {
 		t.Errorf("got %s %s", res.Status, got)
 	}
 }

@@ -61,10 +61,10 @@ func TestNo100WithoutAToken(t *testing.T) {
 		c := dial(t, address)
 		_, _ = io.WriteString(c, request)
 		res, body := answer(t, c)
-		if res.StatusCode != 401 || !strings.Contains(body, "request_id") {
+		if res.StatusCode != http.StatusUnauthorized || !strings.Contains(body, "request_id") {
 			t.Errorf("token %q: first answer %s %s", sent, res.Status, body)
 		}
-		if n, err := c.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		if n, err := c.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 			t.Errorf("the connection stays open: %d, %v", n, err)
 		}
 		if got := read.value() - before; got != int64(len(request)) {
@@ -85,7 +85,7 @@ func Test100WithAToken(t *testing.T) {
 	_, _ = in.ReadString('\n')
 	_, _ = io.WriteString(c, body)
 	res, err := http.ReadResponse(in, nil)
-	if err != nil || res.StatusCode != 200 {
+	if err != nil || res.StatusCode != http.StatusOK {
 		t.Fatalf("got %v, %v", res, err)
 	}
 }
@@ -148,7 +148,7 @@ func TestChunkedBodyOverTheLimitIsCut(t *testing.T) {
 	_, _ = io.WriteString(c, head("/solve", token, "Transfer-Encoding: chunked"))
 	go pour(c, 1<<30, true)
 	res, _ := answer(t, c)
-	if res.StatusCode != 413 || !res.Close {
+	if res.StatusCode != http.StatusRequestEntityTooLarge || !res.Close {
 		t.Errorf("got %s, close %v", res.Status, res.Close)
 	}
 	if n := read.value(); n > 1<<20 {
@@ -163,7 +163,7 @@ func TestBodyThatEndsEarly(t *testing.T) {
 	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	if res, body := answer(t, c); res.StatusCode != 400 || !strings.Contains(body, "whole") {
+	if res, body := answer(t, c); res.StatusCode != http.StatusBadRequest || !strings.Contains(body, "whole") {
 		t.Errorf("got %s %s", res.Status, body)
 	}
 }
