@@ -8,7 +8,7 @@ func BenchmarkSolve(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				solve(b, b.Context(), expression)
+				solve(b.Context(), b, expression)
 			}
 		})
 	}

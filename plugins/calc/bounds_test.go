@@ -67,7 +67,7 @@ func TestDeepTreesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, trouble := solve(t, t.Context(), strings.Repeat("(", maxBrackets+1)+"7"+strings.Repeat(")", maxBrackets+1)); trouble != "SyntaxError: too many nested parentheses" {
+	if _, trouble := solve(t.Context(), t, strings.Repeat("(", maxBrackets+1)+"7"+strings.Repeat(")", maxBrackets+1)); trouble != "SyntaxError: too many nested parentheses" {
 		t.Error(trouble)
 	}
 	if _, err := parse(t, strings.Repeat(" ", maxSource+1)); !errors.Is(err, executor.ErrTreeTooLarge) {
@@ -105,13 +105,13 @@ func TestTooLargeIsNotComputed(t *testing.T) {
 		"prod([10**6] * 10**5)", "prod([2**600000, 2**600000])", "2**1000000 * 2**1000000", "lcm(3**600000, 7**370000)", "pow(7, 10**8)",
 		"-2 ** 1048576", "~(-(2**1048575) * 2)",
 	} {
-		text, trouble := solve(t, t.Context(), expression)
+		text, trouble := solve(t.Context(), t, expression)
 		if text != "" || !strings.Contains(trouble, "OverflowError: integer result would have about") {
 			t.Errorf("%s = %.40s %s", expression, text, trouble)
 		}
 	}
 	for _, expression := range []string{"[0] * 10**8", "[0] * 10**11", "[0] * 10**40", "([0] * 10**6 + [0] * 10**6) * 4", "0" + strings.Repeat("+(1 << 1000000)", 600)} {
-		if text, trouble := solve(t, t.Context(), expression); text != "" || trouble != executor.ErrMemory.Error() && !strings.Contains(trouble, "index-sized") {
+		if text, trouble := solve(t.Context(), t, expression); text != "" || trouble != executor.ErrMemory.Error() && !strings.Contains(trouble, "index-sized") {
 			t.Errorf("%.40s = %.40s %s", expression, text, trouble)
 		}
 	}
@@ -127,7 +127,7 @@ func TestTextIsBounded(t *testing.T) {
 		"10**5000 % 7":            "",
 		strings.Repeat("9", 4300): "",
 	} {
-		if text, trouble := solve(t, t.Context(), expression); trouble != want || (text == "") != (want != "") {
+		if text, trouble := solve(t.Context(), t, expression); trouble != want || (text == "") != (want != "") {
 			t.Errorf("%.40s: %.40s %s", expression, text, trouble)
 		}
 	}

@@ -70,7 +70,7 @@ func readLines(t testing.TB, path string) []string {
 func TestBenignExpressions(t *testing.T) {
 	for _, line := range readLines(t, "testdata/benign.tsv") {
 		expression, want, _ := strings.Cut(line, "\t")
-		if got, trouble := solve(t, t.Context(), expression); got != want || trouble != "" {
+		if got, trouble := solve(t.Context(), t, expression); got != want || trouble != "" {
 			t.Errorf("%s = %q %s, want %q", expression, got, trouble, want)
 		}
 	}

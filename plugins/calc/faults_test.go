@@ -82,7 +82,7 @@ func TestRefusedSyntaxParses(t *testing.T) {
 		"{1: 2, **{}}": "Dict", "{1: 2,}": "Dict", "'a' \"b\"": "Str", "u'''a\nb'''": "Str", `rb'\''`: "Bytes", "f'{1}'": "JoinedStr",
 		"1 is 1": "is", "1 is not 1": "is not",
 	} {
-		if _, trouble := solve(t, t.Context(), expression); trouble != "TypeError: the calculator does not evaluate "+want {
+		if _, trouble := solve(t.Context(), t, expression); trouble != "TypeError: the calculator does not evaluate "+want {
 			t.Errorf("%s: %s, want %s", expression, trouble, want)
 		}
 	}

@@ -128,7 +128,7 @@ func compare(t *testing.T, expressions []string, oneIn int) {
 	var asked []string
 	var have []oracleAnswer
 	for _, expression := range expressions {
-		text, trouble := solve(t, t.Context(), expression)
+		text, trouble := solve(t.Context(), t, expression)
 		if !strings.Contains(trouble, "are computed") && !strings.Contains(trouble, "memory limit") && !strings.Contains(trouble, "text is longer") {
 			asked, have = append(asked, expression), append(have, oracleAnswer{text, trouble})
 		}
