@@ -420,11 +420,8 @@ absent(root) if {
 
 absent(root) if put_in("absent_modules", root)
 
-star_imported contains entry.module if {
-	some entries in input.ast.imports
-	some entry in entries
-	entry.name == "*"
-}
+# Also those of a session's earlier cells.
+star_imported contains module if some module in input.ast.aliases["*"]
 
 # METADATA
 # title: Use of a module of which only parts are open
@@ -876,9 +873,11 @@ code_words contains word if some word in (words_used & blocked_names)
 
 code_words contains word if some word in (words_used & blocked_unless_bound)
 
-evaluates_text if input.ast.imports.sympy
-
-evaluates_text if input.ast.imports.mpmath
+evaluates_text if {
+	some paths in input.ast.aliases
+	some path in paths
+	strings.any_prefix_match(concat("", [path, "."]), evaluating_libraries)
+}
 
 code_in(entry) if entry.cut
 

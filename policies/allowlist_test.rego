@@ -11,29 +11,38 @@ rare := {
 }
 
 empty := {
-	"imports": {}, "names": {}, "bound": {}, "attributes": {}, "members": {}, "private": {},
+	"imports": {}, "aliases": {}, "names": {}, "bound": {}, "attributes": {}, "members": {}, "private": {},
 	"paths": {}, "values": {}, "stores": {}, "kinds": {}, "words": {}, "calls": {},
 	"formats": {}, "decorators": {}, "classes": {}, "integers": {}, "nesting": {}, "source": {},
 	"truncated": {},
 }
 
-stars := {"star": true} if {
-	some entries in input.imports
+# What the executor tells of imports in other sections.
+aliases(sections) := {"*": stars(sections)} if count(stars(sections)) > 0
+
+else := {root: [entry.module] |
+	some root, entries in sections.imports
+	some entry in entries
+}
+
+stars(sections) := {entry.module |
+	some entries in sections.imports
 	some entry in entries
 	entry.name == "*"
-} else := {}
+}
 
 document(sections) := {
 	"schema": "pyast/1", "language": "python", "grammar": "3.11", "tool": "python",
 	"profile": "p", "caller": "c", "session": false,
 	"code": {"sha256": "", "bytes": 1, "lines": 1, "nodes": 1, "depth": 1},
-	"ast": object.union_n([empty, sections, {"found": object.union(
-		{name: true | some name in rare; count(object.get(sections, name, {})) > 0},
-		starred(sections),
-	)}]),
+	"ast": object.union_n([
+		empty, sections,
+		{"aliases": aliases(object.union(empty, sections)), "found": object.union(
+			{name: true | some name in rare; count(object.get(sections, name, {})) > 0},
+			{"star": true | count(stars(object.union(empty, sections))) > 0},
+		)},
+	]),
 }
-
-starred(sections) := found if found := stars with input as sections
 
 at := "1:0:1:9"
 

@@ -23,7 +23,7 @@ import unicodedata
 SCHEMA = "pyast/1"
 GRAMMAR = f"{sys.version_info[0]}.{sys.version_info[1]}"
 SECTIONS = (
-    "imports", "names", "bound", "attributes", "members", "private", "paths", "values", "stores",
+    "imports", "aliases", "names", "bound", "attributes", "members", "private", "paths", "values", "stores",
     "identifiers", "kinds", "strings", "words", "calls", "formats", "decorators", "classes",
     "integers", "nesting", "source", "found", "truncated", "tree",
 )
@@ -115,7 +115,7 @@ def _clean(text):
 class _Index:
     """One walk over one tree."""
 
-    def __init__(self, text):
+    def __init__(self, text, known):
         self.place = _place_in(text)
         self.sections = {name: {} for name in SECTIONS if name != "tree"}
         self.names = self.sections["names"]
@@ -124,8 +124,8 @@ class _Index:
         self.nodes = 0
         self.depth = 1
         self.bindings = {}
-        self.aliases = {}
-        self.stars = []
+        self.aliases = {name: list(paths) for name, paths in known.items() if name != "*"}
+        self.stars = list(known.get("*", ()))
         self.chains = []
         self.loose = []
         self.called = []
@@ -874,7 +874,8 @@ class _Index:
                     raise TooLarge(f"more than {PATH_ROOM} characters of paths")
                 if store is not None:
                     # A name that is bound to other things as well stands for those.
-                    if self.linked.get(base, 0) < self.bindings[base] and "import" not in self.sections["bound"][base]:
+                    bound = self.sections["bound"].get(base, ("import",))
+                    if self.linked.get(base, 0) < self.bindings.get(base, 0) and "import" not in bound:
                         continue
                     self.record("stores", full, {"at": self.place(parts[-1]), "value": store}, store)
                 elif not called:
@@ -1243,17 +1244,22 @@ def _field_json(field, value, owner, later):
         later.append(f',"{field}":{_constant_json(value)}')
 
 
-def dump(tree, text, sections=None, *, code=None, max_nodes=MAX_NODES, max_bytes=MAX_BYTES):
+def dump(tree, text, sections=None, *, code=None, known=None, max_nodes=MAX_NODES, max_bytes=MAX_BYTES):
     """Give the document of a parsed module: (UTF-8 JSON, nodes, depth).
 
     ``text`` is the text that was parsed; ``code`` its bytes as submitted, when they
     differ from its UTF-8 form. ``sections`` names the parts wanted; None: all.
+    ``known`` says what names stand for from earlier cells of a session: a section
+    "aliases" of those, or several merged.
     Nodes are counted without contexts and operators. Raises TooLarge.
     """
-    index = _Index(text)
+    index = _Index(text, known or {})
     index.walk(tree, max_nodes)
     index.finish()
     _source_facts(text, index.sections["source"])
+    index.sections["aliases"].update(index.aliases)
+    if index.stars:
+        index.sections["aliases"]["*"] = index.stars
     found = index.sections["found"]
     for name in RARE:
         if index.sections[name]:

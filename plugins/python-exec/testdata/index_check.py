@@ -523,6 +523,17 @@ class MeaningTest(unittest.TestCase):
                 flags.add("star")
             self.assertEqual(set(found["found"]), flags)
 
+    def test_names_from_earlier_cells(self):
+        first = sections("import numpy as np\nfrom sympy import *\nload = np.load", "aliases")["aliases"]
+        self.assertEqual(first, {"np": ["numpy"], "load": ["numpy.load"], "*": ["sympy"]})
+        text = "np.save('x')\nload('y')\nnp.sin = f\nsympify('z')\nnp"
+        found = document(text, None, known=first)["ast"]
+        self.assertLessEqual({"numpy.save", "numpy.load"}, set(found["paths"]))
+        self.assertIn("numpy.sin", found["stores"])
+        self.assertIn("sympify", found["calls"])
+        self.assertEqual(found["values"], {"numpy": ["5:0:5:2"]})
+        self.assertTrue(found["found"]["star"])
+
     def test_star_imports(self):
         found = sections("from sympy import *\nsympify('x')\nprint('y')\nf('z')\ndef f(t): pass")
         self.assertEqual(found["imports"]["sympy"][0]["name"], "*")
