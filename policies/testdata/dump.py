@@ -8,10 +8,13 @@ For tests: the gateway gets documents from the executor itself.
 import ast
 import json
 import sys
+import types
 import warnings
 
-sys.path.insert(0, sys.argv[1])
-import index
+package = types.ModuleType("_runtime")
+package.__path__ = [sys.argv[1]]
+sys.modules["_runtime"] = package
+from _runtime import index
 
 warnings.simplefilter("ignore")
 sections = None if sys.argv[2] == "*" else sys.argv[2].split(",")
