@@ -78,12 +78,13 @@ func newJudge(tb testing.TB, extra ...func(*rego.Rego)) judge {
 	tb.Helper()
 	options := append([]func(*rego.Rego){
 		rego.Query("data.gateway.decision"),
-		rego.Module("main.rego", read(tb, "main.rego")),
-		rego.Module("allowlist.rego", read(tb, "allowlist.rego")),
 		rego.Store(inmem.NewFromObjectWithOpts(profiles(tb), inmem.OptReturnASTValuesOnRead(true))),
 		rego.StrictBuiltinErrors(true),
 		rego.Strict(true),
 	}, extra...)
+	for name, text := range pythonRules(tb) {
+		options = append(options, rego.Module(name, text))
+	}
 	query, err := rego.New(options...).PrepareForEval(context.Background())
 	if err != nil {
 		tb.Fatal(err)

@@ -35,6 +35,20 @@ func read(tb testing.TB, name string) string {
 	return string(body)
 }
 
+// pythonRules gives the entry point and the files that judge Python programs.
+func pythonRules(tb testing.TB) map[string]string {
+	tb.Helper()
+	names, err := fs.Glob(policies.FS(), "python_*.rego")
+	if err != nil || len(names) == 0 {
+		tb.Fatalf("no rules for Python: %v", err)
+	}
+	found := map[string]string{}
+	for _, name := range append(names, "main.rego", "allowlist.rego") {
+		found[name] = read(tb, name)
+	}
+	return found
+}
+
 // regoFiles gives every Rego file here, tests and examples too.
 func regoFiles(tb testing.TB) map[string]string {
 	tb.Helper()
@@ -136,7 +150,7 @@ func TestRegoTests(t *testing.T) {
 		t.Errorf("%d Rego tests ran", ran)
 	}
 	report := coverage.Report(modules)
-	for _, name := range []string{"main.rego", "allowlist.rego"} {
+	for name := range pythonRules(t) {
 		if got := report.Files[name].Coverage; got < coverageFloor {
 			t.Errorf("the Rego tests run %.1f %% of %s, at least %.1f: not %v", got, name, coverageFloor, report.Files[name].NotCovered)
 		}
@@ -144,11 +158,10 @@ func TestRegoTests(t *testing.T) {
 }
 
 func TestPolicyCompilesStrictWithItsSchema(t *testing.T) {
-	for _, rules := range []string{"allowlist.rego", "calc.rego"} {
-		schema := map[string]string{"allowlist.rego": "schemas/pyast-1.json", "calc.rego": "schemas/calcast-1.json"}[rules]
-		c, ok := compiler(t, schema, map[string]string{"main.rego": read(t, "main.rego"), rules: read(t, rules)})
-		if !ok {
-			t.Errorf("%s: %v", rules, c.Errors)
+	calc := map[string]string{"main.rego": read(t, "main.rego"), "calc.rego": read(t, "calc.rego")}
+	for schema, texts := range map[string]map[string]string{"schemas/pyast-1.json": pythonRules(t), "schemas/calcast-1.json": calc} {
+		if c, ok := compiler(t, schema, texts); !ok {
+			t.Errorf("%s: %v", schema, c.Errors)
 		}
 	}
 }
@@ -156,16 +169,21 @@ func TestPolicyCompilesStrictWithItsSchema(t *testing.T) {
 // Every reference below input must be one that the schema knows: a renamed
 // section may not leave a rule that denies nothing.
 func TestEveryMisspeltSectionIsAnError(t *testing.T) {
-	text := read(t, "allowlist.rego")
-	refs := slices.Compact(slices.Sorted(slices.Values(regexp.MustCompile(`input\.ast\.(found\.|nesting\.|formats\.)?[a-z]+`).FindAllString(text, -1))))
-	if len(refs) < 25 {
-		t.Fatalf("found only %q", refs)
-	}
-	for _, ref := range refs {
-		wrong := regexp.MustCompile(regexp.QuoteMeta(ref)+`\b`).ReplaceAllString(text, ref+"x")
-		if _, ok := compiler(t, "schemas/pyast-1.json", map[string]string{"main.rego": read(t, "main.rego"), "allowlist.rego": wrong}); ok {
-			t.Errorf("%sx compiles", ref)
+	texts := pythonRules(t)
+	section := regexp.MustCompile(`input\.ast\.(found\.|nesting\.|formats\.)?[a-z]+`)
+	seen := 0
+	for name, text := range texts {
+		for _, ref := range slices.Compact(slices.Sorted(slices.Values(section.FindAllString(text, -1)))) {
+			seen++
+			changed := maps.Clone(texts)
+			changed[name] = regexp.MustCompile(regexp.QuoteMeta(ref)+`\b`).ReplaceAllString(text, ref+"x")
+			if _, ok := compiler(t, "schemas/pyast-1.json", changed); ok {
+				t.Errorf("%s: %sx compiles", name, ref)
+			}
 		}
+	}
+	if seen < 30 {
+		t.Errorf("saw %d references", seen)
 	}
 }
 
@@ -248,20 +266,22 @@ func TestEveryRuleIsDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids := map[string]bool{}
-	for _, a := range parse(t, "allowlist.rego", read(t, "allowlist.rego")).Annotations {
-		id, ok := a.Custom["id"].(string)
-		if !ok {
-			continue
-		}
-		ids[id] = true
-		if a.Title == "" || a.Description == "" || a.Custom["hint"] == nil {
-			t.Errorf("%s lacks a title, a description or a hint", id)
-		}
-		if want := "policies/README.md#" + id; a.Custom["url"] != want {
-			t.Errorf("%s has the address %v, not %s", id, a.Custom["url"], want)
-		}
-		if !strings.Contains(string(readme), fmt.Sprintf("\n### %s\n", id)) {
-			t.Errorf("README.md has no heading %s", id)
+	for name, text := range pythonRules(t) {
+		for _, a := range parse(t, name, text).Annotations {
+			id, ok := a.Custom["id"].(string)
+			if !ok {
+				continue
+			}
+			ids[id] = true
+			if a.Title == "" || a.Description == "" || a.Custom["hint"] == nil {
+				t.Errorf("%s lacks a title, a description or a hint", id)
+			}
+			if want := "policies/README.md#" + id; a.Custom["url"] != want {
+				t.Errorf("%s has the address %v, not %s", id, a.Custom["url"], want)
+			}
+			if !strings.Contains(string(readme), fmt.Sprintf("\n### %s\n", id)) {
+				t.Errorf("README.md has no heading %s", id)
+			}
 		}
 	}
 	if len(ids) < 15 {

@@ -1,0 +1,168 @@
+# What Python programs import, and what the verdict grants them to import. The lists stand in allowlist.rego.
+package rules.python
+
+# METADATA
+# title: Import of a blocked module
+# description: Only the listed modules may be imported, each by its exact name.
+# custom:
+#   id: blocked-import
+#   hint: "Use sympy, numpy, mpmath, plotly or the standard modules for mathematics and text; there are no files, processes or network."
+#   url: policies/README.md#blocked-import
+deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": module} if {
+	some module in refused_modules
+	root := root_of(module)
+	not absent(root)
+	some entry in input.ast.imports[root]
+	entry.module == module
+	msg := sprintf("import of %s is blocked", [module])
+}
+
+deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": entry.module} if {
+	input.ast.found.star == true
+	some module in (star_imported - star_imports)
+	module in usable_modules
+	some entries in input.ast.imports
+	some entry in entries
+	entry.module == module
+	entry.name == "*"
+	msg := sprintf("from %s import * is blocked: name what is imported", [entry.module])
+}
+
+# METADATA
+# title: Import of a module that is not installed
+# description: The module is not refused; it is not there.
+# custom:
+#   id: missing-import
+#   hint: "Write it with numpy, sympy or mpmath, or in plain Python."
+#   url: policies/README.md#missing-import
+deny contains {"rule": "missing-import", "msg": msg, "at": entry.at, "subject": module} if {
+	some module in refused_modules
+	root := root_of(module)
+	absent(root)
+	some entry in input.ast.imports[root]
+	entry.module == module
+	present := {name | some name in available_modules; not taken_out("allowed_imports", name)}
+	msg := sprintf("%s is not installed here; available: %s", [root, concat(", ", present)])
+}
+
+imported_modules contains entry.module if {
+	some entries in input.ast.imports
+	some entry in entries
+}
+
+refused_modules := unlisted_modules | taken_out_modules
+
+unlisted_modules contains module if {
+	some module in ((imported_modules - allowed_imports) - partial_modules)
+	not put_in("allowed_imports", module)
+	not put_in("partial_modules", module)
+}
+
+taken_out_modules contains module if {
+	some module in changes.allowed_imports.remove
+	module in imported_modules
+}
+
+taken_out_modules contains module if {
+	some module in changes.partial_modules.remove
+	module in imported_modules
+}
+
+usable_modules := imported_modules - refused_modules
+
+root_of(module) := "." if startswith(module, ".")
+
+root_of(module) := split(module, ".")[0] if not startswith(module, ".")
+
+absent(root) if {
+	root in absent_modules
+	not taken_out("absent_modules", root)
+}
+
+absent(root) if put_in("absent_modules", root)
+
+# Also those of a session's earlier cells.
+star_imported contains module if some module in input.ast.aliases["*"]
+
+# METADATA
+# title: Use of a module of which only parts are open
+# description: Some modules may be imported for a few names only, and never handed on.
+# custom:
+#   id: partial-module
+#   hint: "Use only what is listed for this module; write output with print()."
+#   url: policies/README.md#partial-module
+deny contains {"rule": "partial-module", "msg": msg, "at": at, "subject": path} if {
+	some module in partials_in_use
+	some path, places in input.ast.paths
+	startswith(path, concat("", [module, "."]))
+	not open_name(path)
+	not begins_open_name(path)
+	some at in places
+	msg := sprintf("%s is blocked: of %s only %s may be used", [path, module, open_names(module)])
+}
+
+deny contains {"rule": "partial-module", "msg": msg, "at": at, "subject": path} if {
+	some module in partials_in_use
+	input.ast.found.values == true
+	some path, places in input.ast.values
+	begins_open_name(path)
+	not open_name(path)
+	at_or_under(path, module)
+	some at in places
+	msg := sprintf("%s as a value is blocked: of %s only %s may be used", [path, module, open_names(module)])
+}
+
+deny contains {"rule": "partial-module", "msg": msg, "at": entry.at, "subject": module} if {
+	input.ast.found.star == true
+	some module in (partials_in_use & star_imported)
+	some entries in input.ast.imports
+	some entry in entries
+	entry.module == module
+	entry.name == "*"
+	msg := sprintf("everything of %s is blocked: only %s may be used", [module, open_names(module)])
+}
+
+partials_in_use contains module if {
+	some module in (paths_used & partial_modules)
+	not taken_out("partial_modules", module)
+}
+
+open_name(path) if {
+	path in partial_names
+	not taken_out("partial_names", path)
+}
+
+open_name(path) if put_in("partial_names", path)
+
+open_name(path) if {
+	some name in partial_names
+	startswith(path, concat("", [name, "."]))
+}
+
+begins_open_name(path) if {
+	some name in partial_names
+	startswith(name, concat("", [path, "."]))
+}
+
+at_or_under(path, module) if path == module
+
+at_or_under(path, module) if startswith(path, concat("", [module, "."]))
+
+open_names(module) := concat(", ", {name |
+	some name in partial_names
+	startswith(name, concat("", [module, "."]))
+})
+
+# ---------------------------------------------------------------------------
+# What the program may import at run time: what it names, and in a session,
+# where functions of earlier cells may import, all that is allowed.
+# ---------------------------------------------------------------------------
+
+grants contains concat(":", ["import", module]) if some module in usable_modules
+
+grants contains concat(":", ["import", module]) if {
+	input.session
+	some module in (allowed_imports | partial_modules)
+	not taken_out("allowed_imports", module)
+	not taken_out("partial_modules", module)
+}

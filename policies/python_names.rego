@@ -1,0 +1,146 @@
+# Names, attributes and library names that Python programs use. The lists stand in allowlist.rego.
+package rules.python
+
+# METADATA
+# title: Blocked builtin
+# description: These builtins evaluate text, open files, or reach what has no name in the program. They may not be named, called or not.
+# custom:
+#   id: blocked-name
+#   hint: "Write the expression or the attribute out; for a choice by name use a dict of functions. There are no files and no input."
+#   url: policies/README.md#blocked-name
+deny contains {"rule": "blocked-name", "msg": msg, "at": at, "subject": name} if {
+	some name in blocked_names_used
+	some at in input.ast.names[name]
+	msg := sprintf("%s() is blocked", [name])
+}
+
+blocked_names_used contains name if {
+	some name in (names_used & blocked_names)
+	not taken_out("blocked_names", name)
+}
+
+blocked_names_used contains name if {
+	some name in changes.blocked_names.add
+	input.ast.names[name]
+}
+
+blocked_names_used contains name if {
+	some name in (names_used & blocked_unless_bound)
+	not input.ast.bound[name]
+	not taken_out("blocked_unless_bound", name)
+}
+
+blocked_names_used contains name if {
+	some name in changes.blocked_unless_bound.add
+	input.ast.names[name]
+	not input.ast.bound[name]
+}
+
+# METADATA
+# title: Blocked attribute
+# description: Attributes that lead to frames, to other modules, to files or to evaluated text.
+# custom:
+#   id: blocked-attribute
+#   hint: "Use the documented functions of the library by their full name; an attribute of your own needs another name."
+#   url: policies/README.md#blocked-attribute
+deny contains {"rule": "blocked-attribute", "msg": msg, "at": at, "subject": name} if {
+	some name in blocked_attributes_used
+	some at in input.ast.attributes[name]
+	msg := sprintf("attribute %s is blocked", [name])
+}
+
+blocked_attributes_used contains name if {
+	some name in (attributes_used & blocked_attributes)
+	not taken_out("blocked_attributes", name)
+}
+
+blocked_attributes_used contains name if {
+	some name in changes.blocked_attributes.add
+	input.ast.attributes[name]
+}
+
+blocked_attributes_used contains name if {
+	some name in (attributes_used & borrowed_attributes)
+	not own_attribute(name)
+	not taken_out("borrowed_attributes", name)
+}
+
+blocked_attributes_used contains name if {
+	some name in changes.borrowed_attributes.add
+	input.ast.attributes[name]
+	not own_attribute(name)
+}
+
+own_attribute(name) if {
+	input.ast.members[name]
+	not named_in_a_path(name)
+	not module_handed_on
+}
+
+# Whoever takes a module as a value reads its attributes under any name.
+module_handed_on if {
+	input.ast.found.values == true
+	count(values_used & allowed_imports) > 0
+}
+
+named_in_a_path(name) if {
+	some path in paths_used
+	endswith(path, concat("", [".", name]))
+}
+
+# METADATA
+# title: Blocked part of an allowed library
+# description: Parts of the allowed modules that read or write files, start processes, evaluate text, or are other modules.
+# custom:
+#   id: blocked-path
+#   hint: "Use the library's functions for computing; print results, and leave figures in a variable or call show()."
+#   url: policies/README.md#blocked-path
+deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {
+	some path in blocked_paths_used
+	some at in input.ast.paths[path]
+	not excused(path, at)
+	msg := sprintf("%s is blocked", [path])
+}
+
+blocked_paths_used contains path if {
+	some path in (paths_used & blocked_paths)
+	not taken_out("blocked_paths", path)
+}
+
+blocked_paths_used contains path if {
+	some path in changes.blocked_paths.add
+	input.ast.paths[path]
+}
+
+# A star import makes the module's names names of the program.
+deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {
+	input.ast.found.star == true
+	some module in star_imported
+	some name, places in input.ast.names
+	path := concat(".", [module, name])
+	path in blocked_paths
+	not input.ast.bound[name]
+	some at in places
+	msg := sprintf("%s is blocked", [path])
+}
+
+# A module that is handed on as a value can be read under any name.
+deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {
+	input.ast.found.values == true
+	some module in (values_used & allowed_imports)
+	some path in blocked_paths
+	startswith(path, concat("", [module, "."]))
+	name := regex.replace(path, `^.*\.`, "")
+	not input.ast.members[name]
+	some at in input.ast.attributes[name]
+	not excused(path, at)
+	msg := sprintf("%s is blocked", [path])
+}
+
+# The place begins a longer path that is open, and all places are known.
+excused(path, at) if {
+	not input.ast.truncated.paths[path]
+	some open in (paths_used & partial_names)
+	some longer in input.ast.paths[open]
+	array.slice(split(longer, ":"), 0, 2) == array.slice(split(at, ":"), 0, 2)
+}
