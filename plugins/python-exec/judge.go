@@ -14,7 +14,7 @@ const figureMediaType = "application/vnd.plotly.v1+json"
 
 // judge decides how a run ended. What was measured outside comes first: a
 // limit that fired, then what the child said, then how the kernel saw it end.
-func judge(ctx context.Context, limits executor.Limits, s said, seen exit, heard error) (executor.Result, error) {
+func judge(ctx context.Context, limits executor.Limits, s *said, seen exit, heard error) (executor.Result, error) {
 	switch {
 	case s.end == nil && ctx.Err() != nil:
 		return executor.Result{LimitFired: limitName(context.Cause(ctx))}, context.Cause(ctx)
@@ -63,7 +63,7 @@ func judgeEnd(e end) executor.Result {
 
 // deliver hands the figure over. A figure that is too large or no JSON is left
 // out with a note; the run is none the worse for it.
-func deliver(s said, limit uint64, out executor.Output, res *executor.Result) {
+func deliver(s *said, limit uint64, out executor.Output, res *executor.Result) {
 	if s.end == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -34,26 +35,34 @@ func (p *program) Close() error {
 	return nil
 }
 
-// Run implements executor.Program.
+// Run implements executor.Program. A run that was lost with its interpreter and
+// has shown nothing yet is begun again: it had no effect outside its walls.
 func (p *program) Run(ctx context.Context, g executor.Grant, out executor.Output) (executor.Result, error) {
-	if !p.child.alive() {
-		if err := p.revive(ctx); err != nil {
-			return executor.Result{}, err
-		}
-	}
-	header, err := json.Marshal(p.order(g))
-	if err != nil {
-		return executor.Result{}, fmt.Errorf("write the run frame: %w", err)
-	}
 	begin := time.Now()
-	said, err := p.attend(ctx, appendFrame(nil, frameRun, header), g, out)
-	seen := p.child.await()
-	res, verdict := judge(ctx, g.Limits, said, seen, err)
-	deliver(said, g.Limits.ArtifactBytes, out, &res)
-	res.Usage = executor.Usage{Wall: time.Since(begin), CPU: seen.cpu, Parse: p.took, MaxRSSBytes: seen.rss}
-	res.Walls = p.child.z.proc.walls
-	return res, verdict
+	for try := 1; ; try++ {
+		if !p.child.alive() {
+			if err := p.revive(ctx); err != nil {
+				return executor.Result{}, err
+			}
+		}
+		header, err := json.Marshal(p.order(g))
+		if err != nil {
+			return executor.Result{}, fmt.Errorf("write the run frame: %w", err)
+		}
+		said, seen, err := p.attend(ctx, appendFrame(nil, frameRun, header), g, out)
+		if seen.lost && said.end == nil && !said.shown.Load() && try < mostRuns && ctx.Err() == nil {
+			continue
+		}
+		res, verdict := judge(ctx, g.Limits, said, seen, err)
+		deliver(said, g.Limits.ArtifactBytes, out, &res)
+		res.Usage = executor.Usage{Wall: time.Since(begin), CPU: seen.cpu, Parse: p.took, MaxRSSBytes: seen.rss}
+		res.Walls = p.child.z.proc.walls
+		return res, verdict
+	}
 }
+
+// mostRuns bounds how often a run is begun.
+const mostRuns = 3
 
 // revive parses the text again when the child died before anything ran. The
 // tree must be the one that was judged.
@@ -108,32 +117,64 @@ func (c *child) tasks(l executor.Limits) uint32 {
 type said struct {
 	end    *end
 	figure []byte
+	shown  atomic.Bool // it wrote something, which went to the caller
 }
 
-// attend lets the child run, passes its output on, and returns when it has
-// ended and all of its output is read.
-func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, out executor.Output) (said, error) {
+// attend lets the child run, passes its output on, and returns when it has said
+// how it ended, or has ended without a word, and all of its output is read.
+func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, out executor.Output) (*said, exit, error) {
 	c := p.child
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
 	var streams sync.WaitGroup
-	streams.Go(func() { drain(out.Stdout(), c.stdout) })
-	streams.Go(func() { drain(out.Stderr(), c.stderr) })
+	s := &said{}
+	streams.Go(func() { drain(watch{out.Stdout(), &s.shown}, c.stdout) })
+	streams.Go(func() { drain(watch{out.Stderr(), &s.shown}, c.stderr) })
 	go feed(c.stdin, p.src.Stdin)
 	c.send(start)
-	s, err := p.listen(g)
+	err := p.listen(g, s)
+	seen, measured := exit{}, false
+	if s.end != nil {
+		seen, measured = c.measure()
+	}
 	c.kill() // it has said its last word, or has no more to say
-	c.await()
+	if measured {
+		// What it printed it flushed before its last word. Its end, some
+		// milliseconds of freeing memory, is not waited for.
+		finishReading(c.stdout, c.stderr)
+		streams.Wait()
+		return s, seen, err
+	}
+	seen = c.await()
 	// Whatever it wrote is in the pipes; what it left behind is being ended, and
 	// may not hold the answer up.
-	timer := time.AfterFunc(drainWithin, func() { c.stdout.Close(); c.stderr.Close() })
+	timer := time.AfterFunc(drainWithin, func() { finishReading(c.stdout, c.stderr) })
 	defer timer.Stop()
 	streams.Wait()
-	return s, err
+	return s, seen, err
 }
 
 const drainWithin = 300 * time.Millisecond
 
+// watch notes that something is written.
+type watch struct {
+	to    io.Writer
+	shown *atomic.Bool
+}
+
+func (w watch) Write(p []byte) (int, error) {
+	w.shown.Store(true)
+	return w.to.Write(p)
+}
+
+// finishReading lets drain return once it has read what is there now.
+func finishReading(files ...*os.File) {
+	for _, f := range files {
+		_ = f.SetReadDeadline(time.Unix(1, 0)) // a pipe has deadlines
+	}
+}
+
+// drain passes on what a child writes, until its end or finishReading.
 func drain(to io.Writer, from *os.File) {
 	buf := make([]byte, 64<<10)
 	for {
@@ -142,10 +183,27 @@ func drain(to io.Writer, from *os.File) {
 			_, _ = to.Write(buf[:n]) // never fails, says the contract
 		}
 		if err != nil {
-			return
+			break
 		}
 	}
+	raw, err := from.SyscallConn()
+	if err != nil {
+		return
+	}
+	// The deadline ends a Read without a look at the pipe. At most what fits a
+	// pipe is left, whoever else may be writing.
+	for left := pipeBytes; left > 0; {
+		n := 0
+		if err := raw.Control(func(fd uintptr) { n, err = unix.Read(int(fd), buf) }); err != nil || n <= 0 { //nolint:gosec // a descriptor
+			return
+		}
+		_, _ = to.Write(buf[:n])
+		left -= n
+	}
 }
+
+// pipeBytes is more than a pipe holds.
+const pipeBytes = 1 << 20
 
 func feed(to *os.File, data []byte) {
 	_, _ = to.Write(data) // a program need not read it
@@ -153,29 +211,27 @@ func feed(to *os.File, data []byte) {
 }
 
 // listen reads the child's frames up to its end.
-func (p *program) listen(g executor.Grant) (said, error) {
-	var s said
+func (p *program) listen(g executor.Grant, s *said) error {
 	limits := frameLimits(0, g.Limits.ArtifactBytes)
 	if g.Limits.ArtifactBytes == 0 {
 		limits[frameFigure] = defaultArtifactBytes
 	}
 	for {
 		k, payload, err := readFrame(p.child.control, limits)
-		if err != nil {
-			return s, err
-		}
 		switch {
+		case err != nil:
+			return err
 		case k == frameFigure && s.figure == nil:
 			s.figure = payload
 		case k == frameEnd:
 			e, err := parseEnd(payload)
 			if err != nil {
-				return s, err
+				return err
 			}
 			s.end = &e
-			return s, nil
+			return nil
 		default:
-			return s, fmt.Errorf("%w: kind %q after the verdict", errFrame, byte(k))
+			return fmt.Errorf("%w: kind %q after the verdict", errFrame, byte(k))
 		}
 	}
 }

@@ -324,6 +324,7 @@ def run(control, program, order, shown, base):
     flush()
     resource.setrlimit(resource.RLIMIT_AS, (resource.getrlimit(resource.RLIMIT_AS)[1],) * 2)
     tell(control, program, order, drawn, end)
+    os.read(control, 1)  # the Go side takes its figures of this process, then ends it
     return program.exit_code
 
 
