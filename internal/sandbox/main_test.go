@@ -69,6 +69,8 @@ func inside(mode string, args []string) int {
 		return daemon()
 	case "nest":
 		return nest()
+	case "fence":
+		return fence(args)
 	case "host":
 		return playHost()
 	}

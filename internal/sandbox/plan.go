@@ -31,7 +31,9 @@ type order struct {
 	KeepCaps   []Cap
 	DropGroups bool
 
-	ProbeOnly bool
+	Seccomp bool
+
+	Probe probeKind // not empty: try that and end
 }
 
 // Plan sets what spec wants against what offer has. It is pure: it reads

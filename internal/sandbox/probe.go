@@ -17,6 +17,10 @@ type Offer struct {
 	FreshProc  bool        // a new /proc can be mounted in a new PID namespace
 	Pivot      bool        // a root of one's own can be made
 	Why        string      // why something of that is missing
+
+	Filter     bool   // system call filters
+	Notify     bool   // filters with user notification
+	SeccompWhy string // why one of these is missing
 }
 
 // Mechanism is how namespaces are had.
@@ -33,6 +37,7 @@ const (
 // have called [Shim].
 func Probe() Offer {
 	of := Offer{UID: os.Geteuid(), Permitted: permitted()}
+	offerFilters(&of)
 	var why []string
 	for _, m := range []Mechanism{ByPrivilege, ByUserNamespace} {
 		if m == ByPrivilege && of.Permitted&(1<<unix.CAP_SYS_ADMIN) == 0 {
@@ -69,21 +74,43 @@ func tryAll(of *Offer, m Mechanism) bool {
 }
 
 func try(m Mechanism, ns []Namespace) (report, error) {
-	l := Launch{order: order{Namespaces: ns, UserNS: m == ByUserNamespace, FirstFD: 3, ProbeOnly: true}}
+	return tryOrder(order{Namespaces: ns, UserNS: m == ByUserNamespace, FirstFD: 3, Probe: probeNamespaces})
+}
+
+func tryOrder(o order) (report, error) {
+	l := Launch{order: o}
 	p, reports, err := l.spawn()
 	if err != nil {
 		return report{}, err
 	}
 	<-p.Done()
 	if len(reports) != 1 || reports[0].Error != "" {
-		return report{}, fmt.Errorf("try namespaces %v: %v", ns, reports)
+		return report{}, fmt.Errorf("try %s %v: %v", o.Probe, o.Namespaces, reports)
 	}
 	return reports[0], nil
 }
 
-// probeInside runs in the shim and finds out what the mount namespace is good
-// for.
+// probeKind is what a short-lived shim is to try.
+type probeKind string
+
+const (
+	probeNamespaces probeKind = "namespaces"
+	probeFilters    probeKind = "filters"
+)
+
+func offerFilters(of *Offer) {
+	r, err := tryOrder(order{FirstFD: 3, Probe: probeFilters})
+	of.Filter, of.Notify, of.SeccompWhy = r.Filter, r.Notify, r.Why
+	if err != nil {
+		of.SeccompWhy = err.Error()
+	}
+}
+
+// probeInside runs in the shim and finds out what it is asked for.
 func probeInside(o *order) report {
+	if o.Probe == probeFilters {
+		return probeSeccomp()
+	}
 	for _, n := range o.Namespaces {
 		if n == Mount {
 			return probeMounts(len(o.Namespaces) > 1)

@@ -28,6 +28,8 @@ type report struct {
 	Error     string `json:",omitempty"`
 	FreshProc bool   `json:",omitempty"`
 	Pivot     bool   `json:",omitempty"`
+	Filter    bool   `json:",omitempty"`
+	Notify    bool   `json:",omitempty"`
 	Why       string `json:",omitempty"`
 }
 
@@ -63,7 +65,7 @@ func serveShim(control *os.File) error {
 	if err := json.Unmarshal(data, &o); err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
-	if o.ProbeOnly {
+	if o.Probe != "" {
 		tell(control, probeInside(&o))
 		return nil
 	}

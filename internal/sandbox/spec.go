@@ -39,6 +39,11 @@ type Spec struct {
 	// those of KeepCaps. In a user namespace that happens in any case.
 	DropCaps bool
 	KeepCaps []Cap
+
+	// Seccomp asks for a filter that refuses what no trusted program of ours
+	// needs: other processes' memory, sockets but local ones, large kernel
+	// interfaces. What runs submissions gets a strict one: see ChildFilter.
+	Seccomp bool
 }
 
 // Namespace is a kind of kernel namespace.

@@ -41,7 +41,7 @@ func walls() []wall {
 		{nameCleanStart, planCleanStart, raiseCleanStart},
 		{nameRlimits, planRlimits, raiseRlimits},
 		notBuilt(nameLandlock),
-		notBuilt(nameSeccomp),
+		{nameSeccomp, planSeccomp, raiseSeccomp},
 		{nameNamespaces, planNamespaces, raiseNamespaces},
 		{nameRoot, planRoot, raiseRoot},
 		notBuilt(nameCgroup),

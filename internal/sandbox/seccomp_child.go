@@ -1,0 +1,99 @@
+package sandbox
+
+import (
+	"encoding/binary"
+	"runtime"
+
+	seccomp "github.com/elastic/go-seccomp-bpf"
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// ChildFilter is what a process that is to run a submission installs on itself,
+// while it has one thread and before it reads anything of the submission. The
+// steps, in this order, after everything else that the process gives up
+// (descriptors, uid, capabilities, no_new_privs, namespaces, landlock):
+//
+//  1. Write getpid(), as the process sees it, over the four bytes (native
+//     order) at each of PIDSlots.
+//  2. seccomp(SECCOMP_SET_MODE_FILTER = 1, Flags, &sock_fprog{len(Program)/8, Program}).
+//     Without Flags it returns 0 and the wall stands. With them it returns the
+//     listener, a descriptor, and two steps follow.
+//  3. sendmsg(ControlFD, one byte or more and the listener as SCM_RIGHTS), then
+//     close the listener.
+//  4. seccomp(1, 0, Seal): from here on sendmsg and seccomp answer EPERM.
+//
+// Whoever receives the listener gives it to [Watch]. After step 2 descriptors
+// can still be read, written, polled and closed; sockets know read and write
+// only, so objects that ask getsockname or the like are made before it. A
+// failure of any step must end the process.
+type ChildFilter struct {
+	Program   []byte   // struct sock_filter[], native order
+	PIDSlots  []uint32 // offsets in Program
+	Flags     uint32   // for seccomp(2); 0: there is no listener
+	Seal      []byte   // struct sock_filter[]; nil without a listener
+	ControlFD int      // the socket that step 3 may use
+}
+
+// NewChildFilter assembles the rules for this machine. With notify a forbidden
+// call waits for the one that holds the listener, else the kernel ends the
+// process by SIGSYS. controlFD is the number of the process's control socket.
+func NewChildFilter(notify bool, controlFD int) (ChildFilter, error) {
+	return newChildFilter(runtime.GOARCH, notify, controlFD)
+}
+
+func newChildFilter(goarch string, notify bool, controlFD int) (ChildFilter, error) {
+	info, err := archOf(goarch)
+	if err != nil {
+		return ChildFilter{}, err
+	}
+	f := ChildFilter{ControlFD: controlFD}
+	rules, forbidden := childRules(), seccomp.ActionKillProcess
+	if notify {
+		rules, forbidden = append(handOverRules(controlFD), rules...), seccomp.ActionUserNotify
+		f.Flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
+		seal, err := assemble(info, sealRules(), seccomp.ActionKillProcess, seccomp.ActionAllow)
+		if err != nil {
+			return f, err
+		}
+		f.Seal = filterBytes(seal)
+	}
+	code, err := assemble(info, rules, forbidden, errno(unix.ENOSYS))
+	if err != nil {
+		return f, err
+	}
+	f.Program, f.PIDSlots = filterBytes(code), slots(code)
+	return f, nil
+}
+
+// handOverRules let the listener out and the seal in.
+func handOverRules(controlFD int) []rule {
+	return []rule{
+		{deed: allow, calls: "sendmsg", when: oneOf(0, uint64(controlFD)), why: "hands the listener over"}, //nolint:gosec // a descriptor is not negative
+		{deed: allow, calls: "seccomp", when: []seccomp.ArgumentConditions{all(is(0, unix.SECCOMP_SET_MODE_FILTER), is(1, 0))}, why: "installs the seal"},
+	}
+}
+
+func sealRules() []rule {
+	return []rule{{deed: refuse, calls: "sendmsg seccomp", why: "were for the handing over alone; a filter without the listener cannot name"}}
+}
+
+// slots finds where the process's own number belongs.
+func slots(code []bpf.RawInstruction) []uint32 {
+	var at []uint32
+	for i, ins := range code {
+		if ins.K == ownPID {
+			at = append(at, uint32(8*i+4)) //nolint:gosec // a program has at most 4096 instructions
+		}
+	}
+	return at
+}
+
+// For returns the program for the process with that number.
+func (f ChildFilter) For(pid int) []byte {
+	program := append([]byte(nil), f.Program...)
+	for _, at := range f.PIDSlots {
+		binary.NativeEndian.PutUint32(program[at:], uint32(pid)) //nolint:gosec // a process's number
+	}
+	return program
+}
