@@ -110,14 +110,27 @@ func startGateway(t *testing.T, flags ...string) *running {
 		t.Fatal(err)
 	}
 	r.process = cmd.Process
+	over := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // it is killed
+		close(over)
+	}()
+	ended := func() bool {
+		select {
+		case <-over:
+			return true
+		default:
+			return false
+		}
+	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill() // it may be gone already
-		_ = cmd.Wait()         // it was killed
+		<-over
 		if t.Failed() {
 			t.Logf("the gateway's log:\n%s", r.log)
 		}
 	})
-	if err := untilReady(r.url); err != nil {
+	if err := untilReady(r.url, ended); err != nil {
 		t.Fatal(err)
 	}
 	return r

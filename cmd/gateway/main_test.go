@@ -92,7 +92,12 @@ func freePort(ts *testscript.TestScript, _ bool, _ []string) {
 
 // waitReady waits until URL's /readyz answers 200.
 func waitReady(ts *testscript.TestScript, _ bool, _ []string) {
-	if err := untilReady(ts.Getenv("URL")); err != nil {
+	ended := func() bool {
+		return slices.ContainsFunc(ts.BackgroundCmds(), func(cmd *exec.Cmd) bool {
+			return cmd.Process.Signal(syscall.Signal(0)) != nil
+		})
+	}
+	if err := untilReady(ts.Getenv("URL"), ended); err != nil {
 		ts.Fatalf("%v", err)
 	}
 }
@@ -101,7 +106,9 @@ func waitReady(ts *testscript.TestScript, _ bool, _ []string) {
 // whole libraries, on machines that do other things too.
 const startLimit = 3 * time.Minute
 
-func untilReady(url string) error {
+// untilReady waits for a gateway that is starting; ended says that it never will
+// be ready.
+func untilReady(url string, ended func() bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	for {
@@ -114,6 +121,9 @@ func untilReady(url string) error {
 			if answer.StatusCode == http.StatusOK {
 				return nil
 			}
+		}
+		if ended() {
+			return fmt.Errorf("%s: the gateway ended before it was ready", url)
 		}
 		select {
 		case <-ctx.Done():
