@@ -53,9 +53,9 @@ func rooms() []Room {
 			Own: []string{"executor!", "executor/wire!", "internal/gateway", "internal/sandbox"},
 			// jsonschema: a plugin's settings are held against the schema that it describes, before it sees them.
 			Third: []string{"github.com/hashicorp/go-plugin", "github.com/hashicorp/go-hclog", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/sys", "google.golang.org/grpc"}},
-		// x/net: go-seccomp-bpf's programs are made of the instructions of x/net/bpf.
+		// x/net: go-seccomp-bpf's programs are made of the instructions of x/net/bpf. runtime-spec: the cgroups library takes limits in its words.
 		{Dir: "internal/sandbox", For: "takes rights away from a command that has not started",
-			Third: []string{"golang.org/x/sys", "golang.org/x/net", "github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf", "github.com/containerd/cgroups"}},
+			Third: []string{"golang.org/x/sys", "golang.org/x/net", "github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf", "github.com/containerd/cgroups", "github.com/opencontainers/runtime-spec"}},
 		{Dir: "internal/audit", For: "writes down what was decided", Own: []string{"internal/gateway"}, Third: []string{"gopkg.in/natefinch/lumberjack.v2"}, TestOwn: []string{"executor!"}},
 		// go-units and levenshtein: sizes with units, and the nearest name to an unknown key.
 		{Dir: "internal/config", For: "reads config.yaml",

@@ -71,6 +71,8 @@ func inside(mode string, args []string) int {
 		return nest()
 	case "fence":
 		return fence(args)
+	case "group":
+		return grouped(args[0])
 	case "host":
 		return playHost()
 	}

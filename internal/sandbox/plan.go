@@ -32,6 +32,7 @@ type order struct {
 	DropGroups bool
 
 	Seccomp bool
+	Group   bool // entered by the starter, while the shim waits for this order
 
 	Probe probeKind // not empty: try that and end
 }

@@ -99,7 +99,7 @@ func TestRequire(t *testing.T) {
 		"clean-start": "", "rlimits": "", "namespaces": "", "network": "",
 		"files":    `require wall "files": it cannot stand here (landlock: this wall is not built yet; root: not asked for)`,
 		"syscalls": "seccomp: not asked for",
-		"seccomp":  "not asked for", "landlock": "not built yet", "cgroup": "not built yet",
+		"seccomp":  "not asked for", "landlock": "not built yet", "cgroup": "not asked for",
 		"moat": `require wall "moat": there is no such wall or property; there are clean-start, rlimits`,
 	} {
 		err := l.Require(name)

@@ -21,6 +21,9 @@ type Offer struct {
 	Filter     bool   // system call filters
 	Notify     bool   // filters with user notification
 	SeccompWhy string // why one of these is missing
+
+	Groups    int    // version of the control groups that this process can make: 1, 2 or 0
+	GroupsWhy string // why it cannot, or which controller is missing
 }
 
 // Mechanism is how namespaces are had.
@@ -38,6 +41,7 @@ const (
 func Probe() Offer {
 	of := Offer{UID: os.Geteuid(), Permitted: permitted()}
 	offerFilters(&of)
+	offerGroups(&of)
 	var why []string
 	for _, m := range []Mechanism{ByPrivilege, ByUserNamespace} {
 		if m == ByPrivilege && of.Permitted&(1<<unix.CAP_SYS_ADMIN) == 0 {

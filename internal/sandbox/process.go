@@ -29,6 +29,7 @@ type Process struct {
 	pid   int
 	pidfd int
 	walls []Wall
+	group *Groups // nil: none
 	done  chan struct{}
 
 	mu    sync.Mutex
@@ -170,12 +171,47 @@ func unlessEOF(err error) error {
 func (p *Process) live(l Launch, control *os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := p.fork(l, control); err != nil {
+	defer close(p.done)
+	defer p.leave()
+	if err := p.enter(l, control); err != nil {
 		started <- err
 		return
 	}
 	started <- nil
 	p.reap()
+}
+
+// enter forks the shim and moves it into its control group, while it waits for
+// its order.
+func (p *Process) enter(l Launch, control *os.File) error {
+	if !l.order.Group {
+		return p.fork(l, control)
+	}
+	var err error
+	if p.group, err = OpenGroups(l.spec.Group); err != nil {
+		return err
+	}
+	main, err := p.group.New(groupMain, l.spec.GroupLimits)
+	if err != nil {
+		return err
+	}
+	if err := p.fork(l, control); err != nil {
+		return err
+	}
+	if err := main.Add(p.pid); err != nil {
+		p.Kill()
+		p.reap()
+		return err
+	}
+	return nil
+}
+
+// leave removes the control group. What cannot be removed is swept by the next
+// one that starts.
+func (p *Process) leave() {
+	if p.group != nil {
+		_ = p.group.Close()
+	}
 }
 
 func (p *Process) fork(l Launch, control *os.File) error {
@@ -253,7 +289,6 @@ func (p *Process) reap() {
 	if p.pidfd >= 0 {
 		_ = unix.Close(p.pidfd)
 	}
-	close(p.done)
 }
 
 // PID is the command's number in the caller's PID namespace.

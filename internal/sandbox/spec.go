@@ -44,6 +44,11 @@ type Spec struct {
 	// needs: other processes' memory, sockets but local ones, large kernel
 	// interfaces. What runs submissions gets a strict one: see ChildFilter.
 	Seccomp bool
+
+	// Group asks for a control group of that name for the command and what it
+	// starts, under this process's own; it is removed when the command ends.
+	Group       string
+	GroupLimits GroupLimits
 }
 
 // Namespace is a kind of kernel namespace.
@@ -106,6 +111,9 @@ func (s Spec) check() error {
 		if !filepath.IsAbs(p) || filepath.Clean(p) == "/" {
 			return fmt.Errorf("bind %q: a read-only path must be absolute and not the root", p)
 		}
+	}
+	if strings.ContainsAny(s.Group, "/.") {
+		return fmt.Errorf("start %q: a control group's name is no path: %q", s.Path, s.Group)
 	}
 	for _, n := range s.Namespaces {
 		if n.flag() == 0 {

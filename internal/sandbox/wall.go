@@ -44,7 +44,7 @@ func walls() []wall {
 		{nameSeccomp, planSeccomp, raiseSeccomp},
 		{nameNamespaces, planNamespaces, raiseNamespaces},
 		{nameRoot, planRoot, raiseRoot},
-		notBuilt(nameCgroup),
+		{nameCgroup, planCgroup, nil},
 	}
 }
 
