@@ -64,6 +64,14 @@ func (p *plugin) apartBy() string {
 	return p.pool.current.about.Apart
 }
 
+// top lets the makers fill the pool up.
+func (p *pool) top() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hurry = p.cfg.WaitingChildren
+	p.wake.Broadcast()
+}
+
 // settled waits until the pool is full and nothing else is below the zygote.
 func settled(tb testing.TB, p *plugin) {
 	tb.Helper()
@@ -262,6 +270,9 @@ func TestForgedFrames(t *testing.T) {
 	p := start(t, nil)
 	for _, frame := range []string{"b'X' + b'\\xff' * 4", "b'Z\\0\\0\\0\\0'", "b'X\\0\\0\\0\\2{}'", "b'F\\0\\0\\0\\2{}F\\0\\0\\0\\2{}'", "b'T\\0\\0\\0\\1{'", "b'\\0' * 100000"} {
 		o := run(t, p, fmt.Sprintf("import os\nos.write(3, %s)\nwhile True: pass", frame), granted())
+		if s := o.status(); s == executor.StatusInternal || s == executor.StatusOverloaded {
+			t.Errorf("%s: %v %v", frame, s, o.err)
+		}
 		if o.Usage.Wall > 5*time.Second {
 			t.Errorf("%s held the plugin for %v", frame, o.Usage.Wall)
 		}

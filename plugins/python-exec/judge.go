@@ -20,10 +20,12 @@ func judge(ctx context.Context, limits executor.Limits, s *said, seen exit, hear
 		return executor.Result{LimitFired: limitName(context.Cause(ctx))}, context.Cause(ctx)
 	case s.end != nil:
 		return judgeEnd(*s.end), nil
-	case seen.lost:
+	case seen.lost && !errors.Is(heard, errFrame):
 		return executor.Result{}, fmt.Errorf("%w: %w", executor.ErrOverloaded, errLost)
 	case errors.Is(heard, errFrame):
-		return executor.Result{}, heard
+		return executor.Result{Status: executor.StatusRuntimeError, Problem: &executor.Problem{
+			Type: "RuntimeError", Message: "the program wrote on a descriptor of the interpreter's; how it ended cannot be told",
+		}}, nil
 	}
 	return judgeExit(limits, seen), nil
 }

@@ -37,9 +37,7 @@ const (
 	// mostChildren bounds children alive at once: each has its own uid.
 	mostChildren = 256
 	// makers is how many children are on their way at once.
-	makers = 2
-	// refillAfter holds a refill back while the submission at hand runs.
-	refillAfter = 25 * time.Millisecond
+	makers      = 2
 	startWithin = 60 * time.Second
 )
 
@@ -66,7 +64,8 @@ func (p *pool) acquire(ctx context.Context) (*child, error) {
 		c := p.idle[0]
 		p.idle = p.idle[1:]
 		if c.alive() {
-			p.refill()
+			p.hurry = p.cfg.WaitingChildren
+			p.wake.Broadcast()
 			p.mu.Unlock()
 			return c, nil
 		}
@@ -115,25 +114,6 @@ func (p *pool) keep(c *child) {
 		return
 	}
 	p.idle = append(p.idle, c)
-}
-
-// refill asks for a child in place of one that was taken: at once when the last
-// is gone, else when the submission has had time to run. Called locked.
-func (p *pool) refill() {
-	if len(p.idle) == 0 {
-		p.hurry = p.cfg.WaitingChildren
-		p.wake.Broadcast()
-		return
-	}
-	time.AfterFunc(refillAfter, p.top)
-}
-
-// top lets the makers fill the pool up.
-func (p *pool) top() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hurry = p.cfg.WaitingChildren
-	p.wake.Broadcast()
 }
 
 // wanted is how many children are to be made now. Called locked.

@@ -14,6 +14,9 @@ import numbers
 
 MOST_DEPTH = 200
 
+# Bound before any program runs: it may replace json.dumps.
+_encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
+
 
 class Shown:
     """The last figure that the program showed, as it was then."""
@@ -96,9 +99,7 @@ def encode(figure):
     frames = [frame._props for frame in figure._frame_objs]
     if frames:
         whole["frames"] = frames
-    return json.dumps(
-        _plain(whole, 0), allow_nan=False, ensure_ascii=False, separators=(",", ":")
-    ).encode("utf-8", "replace")
+    return _encode(_plain(whole, 0)).encode("utf-8", "replace")
 
 
 def _plain(value, depth):

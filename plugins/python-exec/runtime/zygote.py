@@ -27,9 +27,9 @@ datetime.datetime.strptime('2020-01-02', '%Y-%m-%d')
 import mpmath, numpy as np, sympy as sp
 import sympy.abc, sympy.stats, sympy.ntheory, sympy.geometry, sympy.combinatorics, sympy.physics.units, sympy.vector
 from sympy.parsing.sympy_parser import parse_expr
-import plotly.graph_objects as go, plotly.express as px
+import plotly.graph_objects as go
 from plotly.subplots import make_subplots
-import plotly.colors, plotly.figure_factory
+import plotly.colors
 x, y, n = sp.symbols('x y n'); f = sp.Function('f')
 sp.pprint(sp.solve(x**2 - 2, x)); sp.solve([x + y - 1, x - y], [x, y]); sp.solveset(sp.sin(x), x)
 sp.integrate(sp.exp(-x**2), (x, -sp.oo, sp.oo)); sp.integrate(x * sp.sin(x), x); sp.diff(sp.sin(x) * x, x)
@@ -45,7 +45,7 @@ a = np.array([[2.0, 1.0], [1.0, 3.0]]); np.linalg.solve(a, [1, 2]); np.linalg.ei
 np.random.default_rng(1).normal(size=2); np.random.rand(2); np.polyfit([0, 1, 2], [0, 1, 4], 2); np.polynomial.Polynomial([1, 2])(1)
 print(a, a.mean(), np.sin(a)); repr(a)
 go.Figure(go.Scatter(x=[1, 2], y=np.array([3, 4]))).update_layout(title='t', xaxis_title='x').show()
-go.Figure(go.Bar(x=['a'], y=[1])).show(); px.colors.qualitative.Plotly
+go.Figure(go.Bar(x=['a'], y=[1])).show()
 s = make_subplots(rows=1, cols=2); s.add_trace(go.Surface(z=a), row=1, col=1) if False else s.add_trace(go.Histogram(x=[1]), row=1, col=1); s.show()
 go.Figure(go.Surface(z=a)).show(); go.Figure(go.Heatmap(z=a)).show(); go.Figure(go.Pie(labels=['a'], values=[1])).show()
 go.Figure(go.Scatter3d(x=[1], y=[1], z=[1])).show()
