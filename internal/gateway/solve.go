@@ -27,7 +27,7 @@ func (g *Gateway) SolveStreaming(ctx context.Context, req Request, seen func(s e
 		return Answer{}, err
 	}
 	if ended := w.sub.Ended(); ended != nil {
-		return w.answer(*ended)
+		return w.answer(w.unjudged(*ended))
 	}
 	verdict, err := w.judge(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func (g *Gateway) Check(ctx context.Context, req Request) (ans Answer, err error
 		return Answer{}, err
 	}
 	if ended := w.sub.Ended(); ended != nil {
-		return w.answer(*ended)
+		return w.answer(w.unjudged(*ended))
 	}
 	verdict, err := w.judge(ctx)
 	if err != nil {
@@ -145,6 +145,16 @@ func (w *walk) parse(ctx context.Context) (err error) {
 	w.sub, err = w.target.Submit(ctx, w.source)
 	w.stages.Parse = w.g.cfg.Now().Sub(begin)
 	return callerGone(ctx, err)
+}
+
+// unjudged is the result of a text that ended before a verdict: what it could
+// reach were the limits of parsing.
+func (w *walk) unjudged(res executor.Result) executor.Result {
+	if res.Status == executor.StatusWallLimit {
+		w.limits.Wall = w.g.cfg.Limits.ParseWall
+		res.Notes = append(res.Notes, "the limit was reached while the text was parsed; nothing was run")
+	}
+	return res
 }
 
 // verdictWait is how long a plugin holds a parsed program for the policy.

@@ -71,6 +71,15 @@ func TestSolveDoesNotJudgeWhatDoesNotParse(t *testing.T) {
 	}
 }
 
+func TestParsingHasItsOwnLimit(t *testing.T) {
+	w := newWorld()
+	w.plugin.ended = &executor.Result{Status: executor.StatusWallLimit}
+	want := "timed out: wall-clock limit of 5s reached\nthe limit was reached while the text was parsed; nothing was run"
+	if ans := solve(t, w, request()); ans.Status != gateway.TimedOut || ans.Summary() != want {
+		t.Errorf("answer = %q, %q", ans.Status, ans.Summary())
+	}
+}
+
 func TestErrorsLeaveNothingRunning(t *testing.T) {
 	own := errors.New("boom at /srv/secret")
 	cases := map[string]struct {
