@@ -51,8 +51,9 @@ policy-test:
 soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py
 
-bench: build ## one run that compares Sluice with a fresh interpreter
-	@.venv/bin/python scripts/with_gateway.py -- $(GO) run ./bench --python .venv/bin/python
+bench: build ## Sluice beside the alternatives, one run: text, .build/bench.json
+	@$(GO) build -o .build/bench ./bench
+	@.venv/bin/python scripts/with_gateway.py -- .build/bench compare --json .build/bench.json
 
 clean: ## remove what build made
 	rm -rf bin .venv .build .token

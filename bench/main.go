@@ -1,175 +1,142 @@
-// Command bench sends programs to a running gateway over one warm connection
-// and runs the same programs in fresh interpreters beside it, in one run on one
-// machine, and prints both.
+// Command bench measures Sluice beside what a user would otherwise run: the
+// same programs, the same machine, one run.
 //
-// It is started by `make bench`, which gives it a private gateway in the
-// environment (GATEWAY_URL, GATEWAY_TOKEN). Begin with run. It must never send
-// to another address than a loopback one, and its loops are bounded.
+//	bench compare    Sluice and the alternatives, as text and JSON
+//	bench guard      a short comparison held against bounds.json; exit status 1 on a regression
+//	bench allocs     holds `go test -bench -benchmem` output on its standard input against bounds.json
+//	bench capacity   requests a second by clients, and an open loop beyond that
+//	bench soak       80 % of the capacity for minutes; fails when anything grows
+//	bench chart      the SVG of a report
+//
+// It is started by `make bench` and its kin, which give it a private gateway in
+// the environment (GATEWAY_URL, GATEWAY_TOKEN, GATEWAY_PID). Begin with run. It
+// must never send to another address than a loopback one; its loops are bounded.
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"embed"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"net/url"
+	"io/fs"
 	"os"
-	"os/exec"
-	"text/tabwriter"
-	"time"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/sluice-gateway/sluice/bench/internal/targets"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args[1:], os.Getenv, os.Stdout, os.Stderr)) }
+//go:embed programs
+var programFiles embed.FS
 
-// program is one thing to run on both sides.
-type program struct{ name, code string }
-
-func programs() []program {
-	return []program{
-		{"print(1)", "print(1)\n"},
-		{"factor(12), the README's", "import sympy as sp\nprint(sp.factor(12))\n"},
-		{"solve, diff, integrate", "import sympy as sp\nx = sp.symbols('x')\nprint(sp.solve(x**2 - 2, x))\nprint(sp.diff(sp.sin(x) * x, x))\nprint(sp.integrate(x * sp.exp(x), x))\n"},
-		{"NumPy linear algebra", "import numpy as np\na = np.eye(60) * 2\nprint(round(float(np.linalg.solve(a, np.ones(60)).sum()), 6))\n"},
-		{"a Plotly figure", "import plotly.graph_objects as go\nfig = go.Figure(go.Scatter(x=[1, 2, 3], y=[1, 4, 9]))\nfig.show()\n"},
-	}
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, os.Getenv)
+	stop()
+	os.Exit(code)
 }
 
-func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	python := flags.String("python", "python3", "interpreter of the fresh runs")
-	warm := flags.Int("n", 200, "requests per program")
-	fresh := flags.Int("fresh", 7, "fresh interpreters per program")
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+var (
+	errUsage   = errors.New("usage: bench compare|guard|allocs|capacity|soak|chart [flags]")
+	errRegress = errors.New("a bound does not hold")
+)
+
+func run(ctx context.Context, args []string, s streams, getenv func(string) string) int {
+	verbs := map[string]func(context.Context, []string, streams, func(string) string) error{
+		"compare": compare, "guard": guard, "allocs": allocs, "capacity": capacity, "soak": soak, "chart": drawChart,
+	}
+	err := errUsage
+	if len(args) > 0 {
+		if verb, ok := verbs[args[0]]; ok {
+			err = verb(ctx, args[1:], s, getenv)
+		}
+	}
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		fmt.Fprintln(s.err, "bench:", err)
+		return 2
+	}
+	fmt.Fprintln(s.err, "bench:", err)
+	return 1
+}
+
+// places are the flags that several verbs have.
+type places struct {
+	targets.Config
+	programs []string
+	keys     []string
+}
+
+func (p *places) register(flags *flag.FlagSet, programs, keys string) {
+	flags.StringVar(&p.Python, "python", ".venv/bin/python", "interpreter of the baselines")
+	flags.StringVar(&p.Baseline, "baseline", "bench/baseline", "folder of the baselines")
+	flags.StringVar(&p.Runtime, "runtime", "plugins/python-exec/runtime", "folder whose warm-ups the warm baselines borrow")
+	flags.IntVar(&p.Slots, "slots", runtime.NumCPU(), "programs at once in the service of fresh interpreters")
+	p.programs, p.keys = split(programs), split(keys)
+	flags.Func("programs", "names, with commas (default: "+programs+")", func(v string) error { p.programs = split(v); return nil })
+	flags.Func("targets", "keys, with commas (default: "+keys+")", func(v string) error { p.keys = split(v); return nil })
+}
+
+// fromEnvironment takes the gateway's place, which no flag gives: the token is
+// not to stand in a list of processes.
+func (p *places) fromEnvironment(getenv func(string) string) error {
+	p.GatewayURL, p.Token = getenv("GATEWAY_URL"), getenv("GATEWAY_TOKEN")
+	if p.GatewayURL == "" {
+		return nil
+	}
+	pid, err := strconv.Atoi(getenv("GATEWAY_PID"))
+	if err != nil {
+		return fmt.Errorf("%w: GATEWAY_PID is no number", errUsage)
+	}
+	p.GatewayPID = pid
+	if err := targets.Loopback(p.GatewayURL); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return nil
+}
+
+func parse(flags *flag.FlagSet, args []string, s streams) error {
+	flags.SetOutput(s.err)
 	if err := flags.Parse(args); err != nil {
-		return 2
-	}
-	target, err := loopback(getenv("GATEWAY_URL"))
-	if err != nil {
-		fmt.Fprintln(stderr, "bench:", err)
-		return 2
-	}
-	c := client{url: target, token: getenv("GATEWAY_TOKEN"), http: &http.Client{Timeout: time.Minute}}
-	table := tabwriter.NewWriter(stdout, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "program\tSluice p50\tp90\tp99\tfresh python p50\tratio")
-	for _, p := range programs() {
-		ours, err := c.measure(ctx, p, min(*warm, 5000))
-		if err != nil {
-			fmt.Fprintf(stderr, "bench: %s: %v\n", p.name, err)
-			return 1
+		if errors.Is(err, flag.ErrHelp) {
+			return err
 		}
-		theirs, err := measureFresh(ctx, *python, p, min(*fresh, 50))
-		if err != nil {
-			fmt.Fprintf(stderr, "bench: %s in a fresh interpreter: %v\n", p.name, err)
-			return 1
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%.0fx\n", p.name, ms(ours, 50), ms(ours, 90), ms(ours, 99), ms(theirs, 50),
-			float64(theirs.ValueAtPercentile(50))/float64(ours.ValueAtPercentile(50)))
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
-	if err := table.Flush(); err != nil {
-		return 1
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%w: what is %q?", errUsage, flags.Arg(0))
 	}
-	fmt.Fprintln(stdout, "\nOne client, one warm HTTP connection, one run; medians on a shared machine: compare within the run.")
-	return 0
+	return nil
 }
 
-// loopback refuses any address but this machine's.
-func loopback(raw string) (string, error) {
-	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" {
-		return "", fmt.Errorf("read GATEWAY_URL %q: start me with `make bench`", raw)
-	}
-	if ip := net.ParseIP(u.Hostname()); ip == nil || !ip.IsLoopback() {
-		return "", fmt.Errorf("send load to %s: loopback addresses alone are measured", u.Hostname())
-	}
-	return raw, nil
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-func ms(h *hdrhistogram.Histogram, percentile float64) string {
-	return fmt.Sprintf("%.2f ms", float64(h.ValueAtPercentile(percentile))/1000)
-}
-
-func histogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, int64(time.Minute/time.Microsecond), 3)
-}
-
-type client struct {
-	url, token string
-	http       *http.Client
-}
-
-func (c client) measure(ctx context.Context, p program, n int) (*hdrhistogram.Histogram, error) {
-	body, err := json.Marshal(map[string]string{"code": p.code})
+func (p *places) chosen() ([]targets.Program, error) {
+	files, err := fs.Sub(programFiles, "programs")
 	if err != nil {
 		return nil, err
 	}
-	h := histogram()
-	for i := range n + n/10 {
-		begin := time.Now()
-		if err := c.solve(ctx, body); err != nil {
-			return nil, err
-		}
-		if i >= n/10 {
-			_ = h.RecordValue(time.Since(begin).Microseconds())
-		}
-	}
-	return h, nil
-}
-
-func (c client) solve(ctx context.Context, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/solve", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	var answer struct {
-		Passed  bool   `json:"passed"`
-		Status  string `json:"status"`
-		Summary string `json:"stderr_summary"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return fmt.Errorf("read the answer (HTTP %d): %w", resp.StatusCode, err)
-	}
-	if !answer.Passed {
-		return fmt.Errorf("the program did not pass: HTTP %d, %s, %s", resp.StatusCode, answer.Status, answer.Summary)
-	}
-	_, err = io.Copy(io.Discard, resp.Body)
-	return err
-}
-
-// measureFresh runs the program as a file in a new isolated interpreter, n times.
-// A figure is made and not shown: there is no browser in the comparison.
-func measureFresh(ctx context.Context, python string, p program, n int) (*hdrhistogram.Histogram, error) {
-	file, err := os.CreateTemp("", "bench-*.py")
+	all, err := targets.Programs(files)
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(file.Name())
-	code := bytes.ReplaceAll([]byte(p.code), []byte("fig.show()"), []byte("fig.to_json()"))
-	if _, err := file.Write(code); err != nil {
-		return nil, err
+	chosen, err := targets.Choose(all, p.programs)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUsage, err)
 	}
-	if err := file.Close(); err != nil {
-		return nil, err
-	}
-	h := histogram()
-	for range n {
-		begin := time.Now()
-		if out, err := exec.CommandContext(ctx, python, "-I", file.Name()).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%w: %s", err, out)
-		}
-		_ = h.RecordValue(time.Since(begin).Microseconds())
-	}
-	return h, nil
+	return chosen, nil
 }

@@ -1,0 +1,2 @@
+import sympy as sp
+print(sp.factor(12))

@@ -1,0 +1,2 @@
+import sympy as sp
+print(sp.factorint(2**67 - 1))

@@ -1,0 +1,3 @@
+import os
+import sympy as sp
+print(sp.factor(12))
