@@ -60,6 +60,10 @@ func rooms() []Room {
 		// go-units and levenshtein: sizes with units, and the nearest name to an unknown key.
 		{Dir: "internal/config", For: "reads config.yaml",
 			Third: []string{"go.yaml.in/yaml/v4", "github.com/docker/go-units", "github.com/dustin/go-humanize", "github.com/agnivade/levenshtein", "github.com/spf13/pflag"}},
+		{Dir: "internal/upstream", For: "compares the policy with the sources that it follows", Own: []string{"policies"},
+			Third: []string{"github.com/go-git/go-git/v5", "github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4"},
+			// jsonschema: the documents that it asks the policy about are held to the executor's schema
+			TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{Dir: "internal/archtest", For: "keeps this table"},
 	}
 }
@@ -74,7 +78,7 @@ func edges() []Room {
 		{Dir: "vendor-sync", For: "the command that holds the policy to its pin", Own: []string{"internal/upstream", "internal/config", "policies"},
 			Third: []string{"github.com/spf13/pflag"}},
 		{Dir: "cmd/gateway", For: "where the rooms meet",
-			Own:   []string{"executor", "internal/auth", "internal/audit", "internal/config", "internal/front", "internal/gateway", "internal/pluginhost", "internal/policy", "internal/sandbox", "policies"},
+			Own:   []string{"executor", "internal/auth", "internal/audit", "internal/config", "internal/front", "internal/gateway", "internal/pluginhost", "internal/policy", "internal/sandbox", "internal/upstream", "policies"},
 			Third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 			// a plugin that is at fault on purpose, for the errors that no good one causes
 			TestOwn: []string{"executor/wire"}},

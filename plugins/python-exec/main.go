@@ -4,7 +4,8 @@
 // Begin with plugin.go (Parse) and program.go (Run); pool.go keeps children
 // ready, zygote.go speaks with the interpreter that they are forked from, and
 // runtime/ holds the Python half, embedded. What a child sends is hostile: it is
-// read by frames.go and end.go alone, within bounds.
+// read by frames.go and end.go alone, within bounds. extract.go is a sub-command
+// of its own: it reads a file's sets of names for vendor-sync.
 //
 // The command never reads a submission itself, never runs one before Run was
 // called, and hands no environment on.
@@ -20,6 +21,9 @@ import (
 func main() {
 	if code, isShim := sandbox.Shim(os.Args); isShim {
 		os.Exit(code)
+	}
+	if args := os.Args[1:]; isExtract(args) {
+		os.Exit(extract(args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	wire.Serve(newPlugin())
 }
