@@ -47,11 +47,14 @@ const (
 	defaultParseWall   = 5 * time.Second
 	defaultVerdictWait = 30 * time.Second
 	cancelGrace        = 500 * time.Millisecond
+	cellGrace          = 900 * time.Millisecond // a cell is interrupted before it is ended
 	hostGrace          = 2 * time.Second
 	// abandonAfter is how long the plugin's half waits for an author's method
-	// that does not heed its context; it leaves room within cancelGrace.
-	abandonAfter = 350 * time.Millisecond
-	flushDelay   = 5 * time.Millisecond
+	// that does not heed its context; it leaves room within cancelGrace, or
+	// within cellGrace.
+	abandonAfter     = 350 * time.Millisecond
+	abandonCellAfter = 750 * time.Millisecond
+	flushDelay       = 5 * time.Millisecond
 )
 
 // check collects the first breach of a bound.

@@ -216,7 +216,7 @@ func (c *Client) fault(ctx context.Context, verb string, err error) error {
 
 // classify turns gRPC's errors into those of this package.
 func classify(err error) error {
-	for _, known := range []error{ErrProtocol, ErrLost, ErrRefused, errClosed} {
+	for _, known := range []error{ErrProtocol, ErrLost, ErrRefused, errClosed, errSession} {
 		if errors.Is(err, known) {
 			return err
 		}

@@ -9,18 +9,22 @@ import (
 )
 
 func sourceToWire(s executor.Source) *executorpb.Source {
-	labels := make(map[string]string, len(s.Labels))
-	for k, v := range s.Labels {
-		labels[clean(k)] = clean(v)
-	}
 	return &executorpb.Source{
 		SubmissionId: clean(s.ID), Language: clean(s.Language), Tool: clean(s.Tool),
 		Code: s.Code, SessionId: clean(s.SessionID), Stdin: s.Stdin,
 		Sections: cleanAll(s.Sections), AllSections: s.Sections == nil,
 		ValueWanted: s.ValueWanted, MaxTreeBytes: s.MaxTreeBytes,
-		ParseLimits: limitsToWire(s.ParseLimits), Labels: labels,
+		ParseLimits: limitsToWire(s.ParseLimits), Labels: labelsToWire(s.Labels),
 		VerdictWaitMs: toUnits(s.VerdictWait, time.Millisecond),
 	}
+}
+
+func labelsToWire(labels map[string]string) map[string]string {
+	out := make(map[string]string, len(labels))
+	for k, v := range labels {
+		out[clean(k)] = clean(v)
+	}
+	return out
 }
 
 func sourceFromWire(s *executorpb.Source) executor.Source {

@@ -29,7 +29,8 @@ type job struct {
 	disorder atomic.Bool
 	verdicts chan *executorpb.Verdict
 
-	parsed time.Duration
+	parsed   time.Duration
+	giveTurn func() // of the session
 
 	mu   sync.Mutex
 	held int // the handler, and an author's method that has not returned
@@ -74,9 +75,24 @@ func (j *job) serve() error {
 	if res.Usage.Parse == 0 {
 		res.Usage.Parse = j.parsed
 	}
+	res.SessionState = j.sessionState(res)
 	err := j.stream.Send(&executorpb.PluginMessage{Kind: &executorpb.PluginMessage_Result{Result: resultToWire(res)}})
 	j.srv.counters.end(res.Status.String())
 	return err
+}
+
+// sessionState is what an author leaves to the kit: a session that a cell did
+// not lose is kept.
+func (j *job) sessionState(res executor.Result) string {
+	switch {
+	case res.Status == executor.StatusSessionLost:
+		return executor.SessionLost
+	case j.src.SessionID == "":
+		return ""
+	case res.SessionState == "":
+		return executor.SessionKept
+	}
+	return res.SessionState
 }
 
 // admit refuses what may not be parsed now, and gives the rest a slot.
@@ -85,20 +101,50 @@ func (j *job) admit() executor.Result {
 	switch {
 	case j.srv.draining.Load():
 		return executor.Result{Status: executor.StatusOverloaded}
-	case j.src.SessionID != "":
-		return executor.Result{Status: executor.StatusSessionLost, SessionState: "lost"}
+	case j.src.SessionID != "" && !j.srv.keepsSessions():
+		return executor.Result{Status: executor.StatusSessionLost}
 	case !slices.ContainsFunc(about.Languages, func(l executor.Language) bool { return l.ID == j.src.Language }):
 		j.srv.log.Error("submission in a language that was not described", "submission", j.src.ID)
 		return executor.Result{Status: executor.StatusInternal}
 	case about.Capacity.MaxSourceBytes > 0 && uint64(len(j.src.Code)) > about.Capacity.MaxSourceBytes:
 		return *tooLarge("source")
-	case !j.srv.counters.take(about.Capacity.MaxConcurrent):
+	}
+	go j.listen()
+	if res := j.takeTurn(); res != nil {
+		return *res
+	}
+	if !j.srv.counters.take(about.Capacity.MaxConcurrent) {
+		j.giveTurn()
 		return executor.Result{Status: executor.StatusOverloaded}
 	}
 	j.held = 1
 	defer j.letGo()
-	go j.listen()
 	return j.handle()
+}
+
+func (s *server) keepsSessions() bool {
+	_, ok := s.exec.(executor.SessionKeeper)
+	return ok
+}
+
+// takeTurn waits until the session's cell before this one has gone, as long as
+// parsing may take. A host that keeps the order itself never waits here.
+func (j *job) takeTurn() *executor.Result {
+	j.giveTurn = func() {}
+	if j.src.SessionID == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(j.ctx, parseWall(j.src))
+	defer cancel()
+	give := j.srv.turns.take(ctx, j.src.SessionID)
+	switch {
+	case give != nil:
+		j.giveTurn = give
+		return nil
+	case j.ctx.Err() != nil:
+		return &executor.Result{Status: executor.StatusCancelled}
+	}
+	return &executor.Result{Status: executor.StatusOverloaded}
 }
 
 // listen reads what the host sends after the source. It ends with the stream.
@@ -369,7 +415,7 @@ func attend[T any](ctx context.Context, j *job, where string, do func() (T, erro
 		return a.value, a.err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(abandonAfter)
+	timer := time.NewTimer(j.patience())
 	defer timer.Stop()
 	select {
 	case a := <-done:
@@ -379,6 +425,13 @@ func attend[T any](ctx context.Context, j *job, where string, do func() (T, erro
 		j.srv.log.Warn("method does not heed its context", "where", where, "submission", j.src.ID)
 		return none, errAbandoned
 	}
+}
+
+func (j *job) patience() time.Duration {
+	if j.src.SessionID != "" {
+		return abandonCellAfter
+	}
+	return abandonAfter
 }
 
 func (j *job) keep(prog executor.Program) {
@@ -402,6 +455,7 @@ func (j *job) letGo() {
 	if !last {
 		return
 	}
+	defer j.giveTurn()
 	defer j.srv.counters.release()
 	if prog == nil {
 		return

@@ -48,7 +48,7 @@ func (r *run) collect(ctx context.Context) (executor.Result, error) {
 
 // stop asks softly and sees to it that the stream ends.
 func (s *Submission) stop(ctx context.Context) {
-	timer := time.AfterFunc(cancelGrace, func() { s.cut(errStopped) })
+	timer := time.AfterFunc(s.grace, func() { s.cut(errStopped) })
 	context.AfterFunc(s.ctx, func() { timer.Stop() })
 	reason := "client_gone"
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -65,7 +65,7 @@ func (r *run) cutShort(err error) (executor.Result, error) {
 		return executor.Result{}, err
 	}
 	r.s.client.overruns.Add(1)
-	return executor.Result{Status: executor.StatusCancelled, StdoutBytes: r.stdout, StderrBytes: r.stderr}, nil
+	return executor.Result{Status: executor.StatusCancelled, StdoutBytes: r.stdout, StderrBytes: r.stderr}, nil // a cell's state is not known
 }
 
 // tooEarly takes what came while the verdict was on its way.

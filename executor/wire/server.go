@@ -33,12 +33,13 @@ type server struct {
 	configured bool
 	draining   atomic.Bool
 	counters   *counters
+	turns      turns
 }
 
 // newServer asks e what it is. A panic of Describe's passes through: a plugin
 // that cannot say what it is cannot start.
 func newServer(e executor.Executor, log hclog.Logger) *server {
-	return &server{exec: e, about: e.Describe(), log: log, counters: newCounters()}
+	return &server{exec: e, about: about(e), log: log, counters: newCounters()}
 }
 
 // grpcServer makes the server behind the connection; opts carry go-plugin's TLS.
@@ -186,36 +187,4 @@ func (s *server) drain(reason string) {
 	if s.draining.CompareAndSwap(false, true) {
 		s.log.Info("draining", "reason", reason)
 	}
-}
-
-var errSessions = status.Error(codes.Unimplemented, "sessions are not supported by this plugin")
-
-// OpenSession implements the contract; there are no sessions yet.
-func (*server) OpenSession(context.Context, *executorpb.OpenSessionRequest) (*executorpb.OpenSessionResponse, error) {
-	return nil, errSessions
-}
-
-// CloseSession implements the contract; there are no sessions yet.
-func (*server) CloseSession(context.Context, *executorpb.CloseSessionRequest) (*executorpb.CloseSessionResponse, error) {
-	return nil, errSessions
-}
-
-// ListSessions implements the contract; there are no sessions yet.
-func (*server) ListSessions(context.Context, *executorpb.ListSessionsRequest) (*executorpb.ListSessionsResponse, error) {
-	return nil, errSessions
-}
-
-// ForkSession implements the contract; there are no sessions yet.
-func (*server) ForkSession(context.Context, *executorpb.ForkSessionRequest) (*executorpb.ForkSessionResponse, error) {
-	return nil, errSessions
-}
-
-// ResetSession implements the contract; there are no sessions yet.
-func (*server) ResetSession(context.Context, *executorpb.ResetSessionRequest) (*executorpb.ResetSessionResponse, error) {
-	return nil, errSessions
-}
-
-// InterruptSession implements the contract; there are no sessions yet.
-func (*server) InterruptSession(context.Context, *executorpb.InterruptSessionRequest) (*executorpb.InterruptSessionResponse, error) {
-	return nil, errSessions
 }

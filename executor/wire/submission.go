@@ -27,6 +27,7 @@ type Submission struct {
 	tree   executor.Tree
 	digest [sha256.Size]byte
 	ended  *executor.Result
+	grace  time.Duration // that a run has to end when it is asked to
 
 	judged bool // a verdict was given; the caller's goroutine alone
 	sent   atomic.Bool
@@ -55,7 +56,7 @@ func (c *Client) Submit(ctx context.Context, src executor.Source) (*Submission, 
 	if res := c.refuseLarge(src); res != nil {
 		return &Submission{client: c, ended: res, ctx: ctx, cut: func(error) {}}, nil
 	}
-	s := &Submission{client: c}
+	s := &Submission{client: c, grace: graceOf(src)}
 	s.ctx, s.cut = context.WithCancelCause(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() { s.cut(context.Cause(ctx)) })
 	timer := time.AfterFunc(parseWall(src)+hostGrace, func() { s.cut(ErrOverrun) })
@@ -93,6 +94,13 @@ func parseWall(src executor.Source) time.Duration {
 		return src.ParseLimits.Wall
 	}
 	return defaultParseWall
+}
+
+func graceOf(src executor.Source) time.Duration {
+	if src.SessionID != "" {
+		return cellGrace
+	}
+	return cancelGrace
 }
 
 func tooLarge(what string) *executor.Result {
@@ -364,7 +372,7 @@ func (s *Submission) Deny(decisionID string, reasons []string) {
 
 // Run approves the tree and waits for the end. out is called in order and must
 // neither keep the chunk nor block for long. When ctx ends, the run is asked to
-// stop, and after 500 ms the call is cut: either way the result so far comes
+// stop, and after 500 ms (a cell: 900 ms) the call is cut: either way the result so far comes
 // back, CANCELLED. The host's own deadline is the wall limit, if one is set, and
 // 2 s; then the error is [ErrOverrun]. On an error, what was printed has been
 // handed to out.

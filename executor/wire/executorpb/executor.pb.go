@@ -2258,9 +2258,10 @@ func (x *Usage) GetParseUs() uint64 {
 type OpenSessionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Language      string                 `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`
-	IdleMs        uint64                 `protobuf:"varint,2,opt,name=idle_ms,json=idleMs,proto3" json:"idle_ms,omitempty"` // closed after this long without use
+	IdleMs        uint64                 `protobuf:"varint,2,opt,name=idle_ms,json=idleMs,proto3" json:"idle_ms,omitempty"` // closed after this long without use; 0: never
 	Limits        *Limits                `protobuf:"bytes,3,opt,name=limits,proto3" json:"limits,omitempty"`
 	Labels        map[string]string      `protobuf:"bytes,4,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	SessionId     string                 `protobuf:"bytes,5,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"` // made by the host, not used before: [A-Za-z0-9._-]{1,128}
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2323,9 +2324,17 @@ func (x *OpenSessionRequest) GetLabels() map[string]string {
 	return nil
 }
 
+func (x *OpenSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
 type OpenSessionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"` // as asked for
+	Session       *SessionInfo           `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2365,6 +2374,13 @@ func (x *OpenSessionResponse) GetSessionId() string {
 		return x.SessionId
 	}
 	return ""
+}
+
+func (x *OpenSessionResponse) GetSession() *SessionInfo {
+	if x != nil {
+		return x.Session
+	}
+	return nil
 }
 
 type CloseSessionRequest struct {
@@ -2542,7 +2558,7 @@ type SessionInfo struct {
 	AgeMs         uint64                 `protobuf:"varint,3,opt,name=age_ms,json=ageMs,proto3" json:"age_ms,omitempty"`
 	IdleMs        uint64                 `protobuf:"varint,4,opt,name=idle_ms,json=idleMs,proto3" json:"idle_ms,omitempty"`
 	Runs          uint64                 `protobuf:"varint,5,opt,name=runs,proto3" json:"runs,omitempty"`
-	RssBytes      uint64                 `protobuf:"varint,6,opt,name=rss_bytes,json=rssBytes,proto3" json:"rss_bytes,omitempty"`
+	RssBytes      uint64                 `protobuf:"varint,6,opt,name=rss_bytes,json=rssBytes,proto3" json:"rss_bytes,omitempty"` // what it takes by itself, without what it shares; 0: not known
 	Busy          bool                   `protobuf:"varint,7,opt,name=busy,proto3" json:"busy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2631,6 +2647,7 @@ func (x *SessionInfo) GetBusy() bool {
 type ForkSessionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	NewSessionId  string                 `protobuf:"bytes,2,opt,name=new_session_id,json=newSessionId,proto3" json:"new_session_id,omitempty"` // made by the host, as in OpenSessionRequest
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2672,9 +2689,17 @@ func (x *ForkSessionRequest) GetSessionId() string {
 	return ""
 }
 
+func (x *ForkSessionRequest) GetNewSessionId() string {
+	if x != nil {
+		return x.NewSessionId
+	}
+	return ""
+}
+
 type ForkSessionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"` // of the new session
+	Session       *SessionInfo           `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2714,6 +2739,13 @@ func (x *ForkSessionResponse) GetSessionId() string {
 		return x.SessionId
 	}
 	return ""
+}
+
+func (x *ForkSessionResponse) GetSession() *SessionInfo {
+	if x != nil {
+		return x.Session
+	}
+	return nil
 }
 
 // Puts a session back to its first state, under the same id.
@@ -3480,18 +3512,21 @@ const file_executor_proto_rawDesc = "" +
 	"\awall_us\x18\x01 \x01(\x04R\x06wallUs\x12\x15\n" +
 	"\x06cpu_us\x18\x02 \x01(\x04R\x05cpuUs\x12\"\n" +
 	"\rmax_rss_bytes\x18\x03 \x01(\x04R\vmaxRssBytes\x12\x19\n" +
-	"\bparse_us\x18\x04 \x01(\x04R\aparseUs\"\x86\x02\n" +
+	"\bparse_us\x18\x04 \x01(\x04R\aparseUs\"\xa5\x02\n" +
 	"\x12OpenSessionRequest\x12\x1a\n" +
 	"\blanguage\x18\x01 \x01(\tR\blanguage\x12\x17\n" +
 	"\aidle_ms\x18\x02 \x01(\x04R\x06idleMs\x123\n" +
 	"\x06limits\x18\x03 \x01(\v2\x1b.gateway.executor.v1.LimitsR\x06limits\x12K\n" +
-	"\x06labels\x18\x04 \x03(\v23.gateway.executor.v1.OpenSessionRequest.LabelsEntryR\x06labels\x1a9\n" +
+	"\x06labels\x18\x04 \x03(\v23.gateway.executor.v1.OpenSessionRequest.LabelsEntryR\x06labels\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x05 \x01(\tR\tsessionId\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"4\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"p\n" +
 	"\x13OpenSessionResponse\x12\x1d\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\"4\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12:\n" +
+	"\asession\x18\x02 \x01(\v2 .gateway.executor.v1.SessionInfoR\asession\"4\n" +
 	"\x13CloseSessionRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\"0\n" +
@@ -3508,13 +3543,15 @@ const file_executor_proto_rawDesc = "" +
 	"\aidle_ms\x18\x04 \x01(\x04R\x06idleMs\x12\x12\n" +
 	"\x04runs\x18\x05 \x01(\x04R\x04runs\x12\x1b\n" +
 	"\trss_bytes\x18\x06 \x01(\x04R\brssBytes\x12\x12\n" +
-	"\x04busy\x18\a \x01(\bR\x04busy\"3\n" +
+	"\x04busy\x18\a \x01(\bR\x04busy\"Y\n" +
 	"\x12ForkSessionRequest\x12\x1d\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\"4\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12$\n" +
+	"\x0enew_session_id\x18\x02 \x01(\tR\fnewSessionId\"p\n" +
 	"\x13ForkSessionResponse\x12\x1d\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\"4\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12:\n" +
+	"\asession\x18\x02 \x01(\v2 .gateway.executor.v1.SessionInfoR\asession\"4\n" +
 	"\x13ResetSessionRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\"E\n" +
@@ -3670,38 +3707,40 @@ var file_executor_proto_depIdxs = []int32{
 	27, // 22: gateway.executor.v1.Result.usage:type_name -> gateway.executor.v1.Usage
 	19, // 23: gateway.executor.v1.OpenSessionRequest.limits:type_name -> gateway.executor.v1.Limits
 	48, // 24: gateway.executor.v1.OpenSessionRequest.labels:type_name -> gateway.executor.v1.OpenSessionRequest.LabelsEntry
-	34, // 25: gateway.executor.v1.ListSessionsResponse.sessions:type_name -> gateway.executor.v1.SessionInfo
-	2,  // 26: gateway.executor.v1.HealthResponse.state:type_name -> gateway.executor.v1.HealthResponse.State
-	49, // 27: gateway.executor.v1.StatsResponse.results:type_name -> gateway.executor.v1.StatsResponse.ResultsEntry
-	3,  // 28: gateway.executor.v1.Executor.Describe:input_type -> gateway.executor.v1.DescribeRequest
-	10, // 29: gateway.executor.v1.Executor.Configure:input_type -> gateway.executor.v1.ConfigureRequest
-	13, // 30: gateway.executor.v1.Executor.Submit:input_type -> gateway.executor.v1.HostMessage
-	28, // 31: gateway.executor.v1.Executor.OpenSession:input_type -> gateway.executor.v1.OpenSessionRequest
-	30, // 32: gateway.executor.v1.Executor.CloseSession:input_type -> gateway.executor.v1.CloseSessionRequest
-	32, // 33: gateway.executor.v1.Executor.ListSessions:input_type -> gateway.executor.v1.ListSessionsRequest
-	35, // 34: gateway.executor.v1.Executor.ForkSession:input_type -> gateway.executor.v1.ForkSessionRequest
-	37, // 35: gateway.executor.v1.Executor.ResetSession:input_type -> gateway.executor.v1.ResetSessionRequest
-	39, // 36: gateway.executor.v1.Executor.InterruptSession:input_type -> gateway.executor.v1.InterruptSessionRequest
-	41, // 37: gateway.executor.v1.Executor.Health:input_type -> gateway.executor.v1.HealthRequest
-	43, // 38: gateway.executor.v1.Executor.Stats:input_type -> gateway.executor.v1.StatsRequest
-	45, // 39: gateway.executor.v1.Executor.Drain:input_type -> gateway.executor.v1.DrainRequest
-	4,  // 40: gateway.executor.v1.Executor.Describe:output_type -> gateway.executor.v1.DescribeResponse
-	12, // 41: gateway.executor.v1.Executor.Configure:output_type -> gateway.executor.v1.ConfigureResponse
-	20, // 42: gateway.executor.v1.Executor.Submit:output_type -> gateway.executor.v1.PluginMessage
-	29, // 43: gateway.executor.v1.Executor.OpenSession:output_type -> gateway.executor.v1.OpenSessionResponse
-	31, // 44: gateway.executor.v1.Executor.CloseSession:output_type -> gateway.executor.v1.CloseSessionResponse
-	33, // 45: gateway.executor.v1.Executor.ListSessions:output_type -> gateway.executor.v1.ListSessionsResponse
-	36, // 46: gateway.executor.v1.Executor.ForkSession:output_type -> gateway.executor.v1.ForkSessionResponse
-	38, // 47: gateway.executor.v1.Executor.ResetSession:output_type -> gateway.executor.v1.ResetSessionResponse
-	40, // 48: gateway.executor.v1.Executor.InterruptSession:output_type -> gateway.executor.v1.InterruptSessionResponse
-	42, // 49: gateway.executor.v1.Executor.Health:output_type -> gateway.executor.v1.HealthResponse
-	44, // 50: gateway.executor.v1.Executor.Stats:output_type -> gateway.executor.v1.StatsResponse
-	46, // 51: gateway.executor.v1.Executor.Drain:output_type -> gateway.executor.v1.DrainResponse
-	40, // [40:52] is the sub-list for method output_type
-	28, // [28:40] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	34, // 25: gateway.executor.v1.OpenSessionResponse.session:type_name -> gateway.executor.v1.SessionInfo
+	34, // 26: gateway.executor.v1.ListSessionsResponse.sessions:type_name -> gateway.executor.v1.SessionInfo
+	34, // 27: gateway.executor.v1.ForkSessionResponse.session:type_name -> gateway.executor.v1.SessionInfo
+	2,  // 28: gateway.executor.v1.HealthResponse.state:type_name -> gateway.executor.v1.HealthResponse.State
+	49, // 29: gateway.executor.v1.StatsResponse.results:type_name -> gateway.executor.v1.StatsResponse.ResultsEntry
+	3,  // 30: gateway.executor.v1.Executor.Describe:input_type -> gateway.executor.v1.DescribeRequest
+	10, // 31: gateway.executor.v1.Executor.Configure:input_type -> gateway.executor.v1.ConfigureRequest
+	13, // 32: gateway.executor.v1.Executor.Submit:input_type -> gateway.executor.v1.HostMessage
+	28, // 33: gateway.executor.v1.Executor.OpenSession:input_type -> gateway.executor.v1.OpenSessionRequest
+	30, // 34: gateway.executor.v1.Executor.CloseSession:input_type -> gateway.executor.v1.CloseSessionRequest
+	32, // 35: gateway.executor.v1.Executor.ListSessions:input_type -> gateway.executor.v1.ListSessionsRequest
+	35, // 36: gateway.executor.v1.Executor.ForkSession:input_type -> gateway.executor.v1.ForkSessionRequest
+	37, // 37: gateway.executor.v1.Executor.ResetSession:input_type -> gateway.executor.v1.ResetSessionRequest
+	39, // 38: gateway.executor.v1.Executor.InterruptSession:input_type -> gateway.executor.v1.InterruptSessionRequest
+	41, // 39: gateway.executor.v1.Executor.Health:input_type -> gateway.executor.v1.HealthRequest
+	43, // 40: gateway.executor.v1.Executor.Stats:input_type -> gateway.executor.v1.StatsRequest
+	45, // 41: gateway.executor.v1.Executor.Drain:input_type -> gateway.executor.v1.DrainRequest
+	4,  // 42: gateway.executor.v1.Executor.Describe:output_type -> gateway.executor.v1.DescribeResponse
+	12, // 43: gateway.executor.v1.Executor.Configure:output_type -> gateway.executor.v1.ConfigureResponse
+	20, // 44: gateway.executor.v1.Executor.Submit:output_type -> gateway.executor.v1.PluginMessage
+	29, // 45: gateway.executor.v1.Executor.OpenSession:output_type -> gateway.executor.v1.OpenSessionResponse
+	31, // 46: gateway.executor.v1.Executor.CloseSession:output_type -> gateway.executor.v1.CloseSessionResponse
+	33, // 47: gateway.executor.v1.Executor.ListSessions:output_type -> gateway.executor.v1.ListSessionsResponse
+	36, // 48: gateway.executor.v1.Executor.ForkSession:output_type -> gateway.executor.v1.ForkSessionResponse
+	38, // 49: gateway.executor.v1.Executor.ResetSession:output_type -> gateway.executor.v1.ResetSessionResponse
+	40, // 50: gateway.executor.v1.Executor.InterruptSession:output_type -> gateway.executor.v1.InterruptSessionResponse
+	42, // 51: gateway.executor.v1.Executor.Health:output_type -> gateway.executor.v1.HealthResponse
+	44, // 52: gateway.executor.v1.Executor.Stats:output_type -> gateway.executor.v1.StatsResponse
+	46, // 53: gateway.executor.v1.Executor.Drain:output_type -> gateway.executor.v1.DrainResponse
+	42, // [42:54] is the sub-list for method output_type
+	30, // [30:42] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_executor_proto_init() }

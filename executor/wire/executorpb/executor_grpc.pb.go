@@ -66,7 +66,8 @@ type ExecutorClient interface {
 	//  5. plugin: Result, exactly once, and the end of the stream
 	//
 	// The host may send Cancel at any time after the Source; a Result follows
-	// within 500 ms. Ending the call itself is the hard form of it.
+	// within 500 ms, of a session's cell within 900 ms. Ending the call itself is
+	// the hard form of it.
 	//
 	// Nothing of the submitted text runs before a verdict that approves the
 	// digest of the tree that was sent. A message out of order ends the stream
@@ -77,6 +78,9 @@ type ExecutorClient interface {
 	Submit(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[HostMessage, PluginMessage], error)
 	// The session verbs. A plugin without the feature "sessions" answers
 	// UNIMPLEMENTED to each, and SESSION_LOST to a Source that names a session.
+	// NOT_FOUND: no such session. RESOURCE_EXHAUSTED: no room for another one.
+	// ABORTED: the session runs a cell, and did not come to rest in time.
+	// INVALID_ARGUMENT: an id that is malformed or in use.
 	OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error)
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
@@ -245,7 +249,8 @@ type ExecutorServer interface {
 	//  5. plugin: Result, exactly once, and the end of the stream
 	//
 	// The host may send Cancel at any time after the Source; a Result follows
-	// within 500 ms. Ending the call itself is the hard form of it.
+	// within 500 ms, of a session's cell within 900 ms. Ending the call itself is
+	// the hard form of it.
 	//
 	// Nothing of the submitted text runs before a verdict that approves the
 	// digest of the tree that was sent. A message out of order ends the stream
@@ -256,6 +261,9 @@ type ExecutorServer interface {
 	Submit(grpc.BidiStreamingServer[HostMessage, PluginMessage]) error
 	// The session verbs. A plugin without the feature "sessions" answers
 	// UNIMPLEMENTED to each, and SESSION_LOST to a Source that names a session.
+	// NOT_FOUND: no such session. RESOURCE_EXHAUSTED: no room for another one.
+	// ABORTED: the session runs a cell, and did not come to rest in time.
+	// INVALID_ARGUMENT: an id that is malformed or in use.
 	OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error)
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
