@@ -10,7 +10,7 @@ BINS    := bin/gateway bin/vendor-sync bin/plugins/python-exec bin/plugins/calc
 SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' 2>/dev/null)
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test soak bench clean
+.PHONY: help build run demo test check lint race policy-test upstream soak bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -36,7 +36,7 @@ demo: build ## show a SymPy program, a figure and a refused program, requests an
 test: build ## build everything and pass all tests
 	$(GO) test ./...
 
-check: lint race policy-test ## linters, the race detector, everything
+check: lint race policy-test upstream ## linters, the race detector, everything
 
 lint:
 	$(GO) vet ./...
@@ -47,6 +47,9 @@ race: build
 
 policy-test:
 	$(GO) test -count=1 ./policies/... ./internal/policy/... ./internal/archtest/...
+
+upstream: bin/vendor-sync ## the policy against its pin; fails when it is looser, or was edited without `vendor-sync review`
+	bin/vendor-sync check --strict=hashes
 
 soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py

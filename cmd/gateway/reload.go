@@ -48,6 +48,7 @@ func (h *house) keepReloading(ctx context.Context) error {
 		loaded, before = now, now
 		if err := h.policies.store.Load().Reload(ctx); err == nil {
 			h.log.Info("policy was loaded again", "policy", h.policies.revision())
+			h.tellUpstream(ctx)
 		}
 	}
 }

@@ -39,6 +39,7 @@ func (h *house) keepStarting(ctx context.Context) error {
 		}
 		if ready && h.ready() {
 			h.log.Info("ready", "policy", h.policies.revision(), "plugins", len(h.cfg.Plugins))
+			h.tellUpstream(ctx)
 			return h.keepReloading(ctx)
 		}
 		select {

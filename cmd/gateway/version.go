@@ -20,8 +20,8 @@ func (a *app) versionCommand() *cobra.Command {
 	output := outputOn(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if output.value == "json" {
-			return writeJSON(a.stdout, map[string]string{
-				"version": version, "build": build, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+			return writeJSON(a.stdout, map[string]any{
+				"version": version, "build": build, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "pins": pins(),
 			})
 		}
 		_, err := fmt.Fprintf(a.stdout, "Sluice gateway %s (%s, %s, %s/%s)\n", version, build, runtime.Version(), runtime.GOOS, runtime.GOARCH)
