@@ -21,6 +21,12 @@ var (
 	ErrPluginFault    = errors.New("plugin broke its contract")
 	ErrGone           = errors.New("caller went away")
 	ErrUnsupported    = errors.New("not supported")
+	ErrSessionUnknown = errors.New("no such session")
+	ErrSessionBusy    = errors.New("session is running another cell")
+	ErrSessionLimit   = errors.New("caller has as many sessions as it may")
+	ErrSessionsFull   = errors.New("no room for another session")
+	ErrSessionMemory  = errors.New("sessions take as much memory as they may")
+	ErrSessionLost    = errors.New("session has lost what it held")
 )
 
 // InvalidError is a request of the wrong shape; Field names where.
@@ -62,5 +68,11 @@ func faultClasses() []faultClass {
 		{ErrPluginFault, "plugin_fault"},
 		{ErrGone, "gone"},
 		{ErrUnsupported, "unsupported"},
+		{ErrSessionUnknown, "session_unknown"},
+		{ErrSessionBusy, "session_busy"},
+		{ErrSessionLimit, "session_limit"},
+		{ErrSessionsFull, "sessions_full"},
+		{ErrSessionMemory, "session_memory"},
+		{ErrSessionLost, "session_lost"},
 	}
 }

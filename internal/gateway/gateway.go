@@ -50,6 +50,7 @@ type Request struct {
 	Stdin       []byte
 	ValueWanted bool
 	Asked       executor.Limits // what the caller asks for; zero fields: the defaults
+	Cell        *Cell           // run it in a session of the caller's; nil: in none
 }
 
 // Decision is the policy's answer to one tree.
@@ -92,6 +93,7 @@ type Answer struct {
 	Limits   executor.Limits // those in force
 	Plugin   PluginInfo
 	Stages   Stages
+	Session  string // id of the session it ran in; Result.SessionState says what became of that
 }
 
 // Stages is the time that each stage took.
@@ -194,6 +196,8 @@ type Entry struct {
 	Plugin      string
 	CodeSHA256  [32]byte
 	CodeBytes   int
+	Session     string    // short digest of the session's id; empty: none
+	State       string    // what became of the session
 	Decision    *Decision // nil: not judged
 	Status      Status    // empty: ended in Fault
 	Fault       string    // class of the error, never its text
@@ -211,6 +215,7 @@ type Config struct {
 	Now       func() time.Time
 
 	Limits       Limits
+	Sessions     SessionLimits
 	Profiles     map[Route]string
 	RecordSource bool
 }
@@ -230,11 +235,14 @@ type Limits struct {
 
 // Gateway is the corridor. Safe for concurrent use.
 type Gateway struct {
-	cfg   Config
-	slots *slots
+	cfg      Config
+	slots    *slots
+	sessions *registry
 }
 
 // New makes a Gateway; cfg's ports must all be set.
 func New(cfg Config) *Gateway {
-	return &Gateway{cfg: cfg, slots: newSlots(cfg.Limits.Concurrency, cfg.Limits.Queue)}
+	return &Gateway{
+		cfg: cfg, slots: newSlots(cfg.Limits.Concurrency, cfg.Limits.Queue), sessions: newRegistry(cfg.Sessions, cfg.Now),
+	}
 }

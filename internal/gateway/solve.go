@@ -11,19 +11,49 @@ import (
 // Solve takes one submission from its text to its answer. An error is never
 // about the program itself; see errors.go. ctx ends when the caller goes away.
 func (g *Gateway) Solve(ctx context.Context, req Request) (Answer, error) {
-	return g.SolveStreaming(ctx, req, func(executor.Stream, []byte) {})
+	return g.SolveFollowed(ctx, req, Follower{})
 }
 
 // SolveStreaming is Solve, and hands on what the program prints as it comes.
 // seen must not keep chunk and must not block for long.
-func (g *Gateway) SolveStreaming(ctx context.Context, req Request, seen func(s executor.Stream, chunk []byte)) (ans Answer, err error) {
-	w := &walk{g: g, req: req, seen: seen, limits: g.limitsFor(req)}
+func (g *Gateway) SolveStreaming(ctx context.Context, req Request, seen func(s executor.Stream, chunk []byte)) (Answer, error) {
+	return g.SolveFollowed(ctx, req, Follower{Output: seen})
+}
+
+// Follower is told of a submission on its way. Its functions are called in
+// order, must not keep what they get, and must not block for long. Each may be
+// nil.
+type Follower struct {
+	Decided func(Decision) // also of a refusal
+	Output  func(s executor.Stream, chunk []byte)
+}
+
+// SolveFollowed is Solve, and tells f what happens meanwhile.
+func (g *Gateway) SolveFollowed(ctx context.Context, req Request, f Follower) (ans Answer, err error) {
+	w := &walk{g: g, req: req, follower: f, limits: g.limitsFor(req)}
 	defer func() { w.record(ans, err) }()
-	if err = w.admit(ctx); err != nil {
+	if err = w.find(); err != nil {
+		return Answer{}, err
+	}
+	cell, err := w.sit(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer w.seat.stand()
+	ans, err = w.solve(cell)
+	if stopped, is := w.stopped(ctx, err); is {
+		return stopped, nil
+	}
+	return ans, err
+}
+
+// solve is the corridor, once the session's turn has come.
+func (w *walk) solve(ctx context.Context) (Answer, error) {
+	if err := w.admit(ctx); err != nil {
 		return Answer{}, err
 	}
 	defer w.leave()
-	if err = w.parse(ctx); err != nil {
+	if err := w.parse(ctx); err != nil {
 		return Answer{}, err
 	}
 	if ended := w.sub.Ended(); ended != nil {
@@ -48,6 +78,9 @@ func (g *Gateway) SolveStreaming(ctx context.Context, req Request, seen func(s e
 func (g *Gateway) Check(ctx context.Context, req Request) (ans Answer, err error) {
 	w := &walk{g: g, req: req, limits: g.limitsFor(req)}
 	defer func() { w.record(ans, err) }()
+	if err = w.find(); err != nil {
+		return Answer{}, err
+	}
 	if err = w.admit(ctx); err != nil {
 		return Answer{}, err
 	}
@@ -91,8 +124,10 @@ type approved struct {
 type walk struct {
 	g        *Gateway
 	req      Request
-	seen     func(executor.Stream, []byte)
+	follower Follower
 	limits   executor.Limits
+	seat     *seat  // nil: in no session
+	session  string // its id, as soon as it is known
 	release  func()
 	target   Target
 	policy   Policy
@@ -103,16 +138,20 @@ type walk struct {
 	stages   Stages
 }
 
-func (w *walk) admit(ctx context.Context) (err error) {
+func (w *walk) find() (err error) {
 	if w.target, err = w.g.cfg.Executors.Find(w.req.Tool); err != nil {
 		return fmt.Errorf("find tool %q: %w", w.req.Tool, err)
 	}
 	if len(w.req.Code) > w.g.cfg.Limits.CodeBytes {
 		return fmt.Errorf("admit %d bytes, at most %d: %w", len(w.req.Code), w.g.cfg.Limits.CodeBytes, ErrTooLarge)
 	}
+	return nil
+}
+
+func (w *walk) admit(ctx context.Context) (err error) {
 	begin := w.g.cfg.Now()
 	w.release, err = w.g.slots.take(ctx, w.g.cfg.Limits.QueueWait)
-	w.stages.Wait = w.g.cfg.Now().Sub(begin)
+	w.stages.Wait += w.g.cfg.Now().Sub(begin)
 	return err
 }
 
@@ -142,9 +181,16 @@ func (w *walk) parse(ctx context.Context) (err error) {
 		w.source.Labels = map[string]string{"traceparent": w.req.Traceparent}
 	}
 	begin := w.g.cfg.Now()
-	w.sub, err = w.target.Submit(ctx, w.source)
+	w.sub, err = w.submit(ctx)
 	w.stages.Parse = w.g.cfg.Now().Sub(begin)
 	return callerGone(ctx, err)
+}
+
+func (w *walk) submit(ctx context.Context) (Submission, error) {
+	if w.seat != nil {
+		return w.seat.submit(ctx, w.source)
+	}
+	return w.target.Submit(ctx, w.source)
 }
 
 // unjudged is the result of a text that ended before a verdict: what it could
@@ -165,7 +211,7 @@ func (w *walk) judge(ctx context.Context) (*approved, error) {
 	tree := w.sub.Tree()
 	decision, err := w.policy.Decide(ctx, Question{
 		Language: w.source.Language, Tool: w.source.Tool, Profile: w.profile(), Caller: w.req.Caller.Name,
-		Source: w.source, Tree: tree,
+		Session: w.seat != nil, Source: w.source, Tree: tree,
 	})
 	w.stages.Judge = w.g.cfg.Now().Sub(begin)
 	if err != nil {
@@ -173,6 +219,9 @@ func (w *walk) judge(ctx context.Context) (*approved, error) {
 		return nil, callerGone(ctx, err)
 	}
 	w.decision = &decision
+	if w.follower.Decided != nil {
+		w.follower.Decided(decision)
+	}
 	if !decision.Allow {
 		w.sub.Deny(decision.ID, rulesOf(decision.Violations))
 		return nil, nil
@@ -188,12 +237,18 @@ func (w *walk) run(ctx context.Context, a approved) (executor.Result, error) {
 		return executor.Result{}, fmt.Errorf("run a tree that was not judged: %w", ErrPluginFault)
 	}
 	w.out = newCollector(w.limits)
+	w.seat.running()
 	begin := w.g.cfg.Now()
 	res, err := w.sub.Run(ctx, a.grant, func(s executor.Stream, chunk []byte) {
 		w.out.add(s, chunk)
-		w.seen(s, chunk)
+		if w.follower.Output != nil {
+			w.follower.Output(s, chunk)
+		}
 	})
 	w.stages.Run = w.g.cfg.Now().Sub(begin)
+	if lost, is := w.seat.died(err); is {
+		return lost, nil
+	}
 	return res, callerGone(ctx, err)
 }
 
@@ -212,11 +267,12 @@ func (w *walk) answer(res executor.Result) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("plugin answered %v: %w", res.Status, err)
 	}
+	w.seat.settle(&res)
 	res.StdoutOmitted += w.out.cut[executor.Stdout]
 	res.StderrOmitted += w.out.cut[executor.Stderr]
 	return Answer{
 		Status: status, Decision: w.decision, Result: res, Stdout: w.out.kept[executor.Stdout], Stderr: w.out.kept[executor.Stderr],
-		Limits: w.limits, Plugin: w.target.Plugin(), Stages: w.stages,
+		Limits: w.limits, Plugin: w.target.Plugin(), Stages: w.stages, Session: w.session,
 	}, nil
 }
 
@@ -225,6 +281,7 @@ func (w *walk) record(ans Answer, err error) {
 		Time: w.g.cfg.Now(), RequestID: w.req.ID, Traceparent: w.req.Traceparent, Caller: w.req.Caller.Name,
 		Route: w.req.Route, Tool: w.req.Tool, CodeSHA256: executor.Source{Code: w.req.Code}.Digest(),
 		CodeBytes: len(w.req.Code), Decision: w.decision, Status: ans.Status, Stages: w.stages, Usage: ans.Result.Usage,
+		Session: sessionDigest(w.session), State: ans.Result.SessionState,
 	}
 	if w.target != nil {
 		e.Tool, e.Plugin = w.target.Tool().Name, w.target.Plugin().Name

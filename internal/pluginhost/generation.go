@@ -41,6 +41,7 @@ type generation struct {
 	inflight  int
 	opening   int // of those, on their way to the plugin
 	texts     map[digest]int
+	sessions  int
 	degraded  bool
 	closed    bool // takes no new work
 	breach    error

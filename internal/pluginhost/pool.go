@@ -203,15 +203,12 @@ func (p *pool) take(text digest) (l *lease, up bool, changed <-chan struct{}) {
 				continue
 			}
 			up = true
-			if g.inflight < g.room() && (best == nil || g.inflight < best.inflight) {
+			if g.inflight < g.room() && (best == nil || g.load() < best.load()) {
 				best = g
 			}
 		}
 		if best != nil {
-			best.inflight++
-			best.opening++
-			best.texts[text]++
-			return &lease{pool: p, gen: best, text: text}, true, nil
+			return p.leaseOf(best, text), true, nil
 		}
 		if up {
 			break
@@ -219,6 +216,9 @@ func (p *pool) take(text digest) (l *lease, up bool, changed <-chan struct{}) {
 	}
 	return nil, up, p.changed
 }
+
+// load orders processes: by their programs, then by the sessions they hold.
+func (g *generation) load() int { return g.inflight<<16 + g.sessions }
 
 // defaultRoom is the bound of a plugin that names none.
 const defaultRoom = 256

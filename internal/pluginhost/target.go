@@ -44,7 +44,7 @@ func (t *target) Submit(ctx context.Context, src executor.Source) (gateway.Submi
 func (p *pool) submit(ctx context.Context, src executor.Source) (gateway.Submission, error) {
 	text := src.Digest()
 	for attempt := 0; ; attempt++ {
-		sub, err := p.submitOnce(ctx, src, text)
+		sub, err := p.submitOnce(ctx, src, text, nil)
 		if err == nil || attempt > 0 || !errors.Is(err, errRetry) {
 			return sub, err
 		}
@@ -55,12 +55,18 @@ func (p *pool) submit(ctx context.Context, src executor.Source) (gateway.Submiss
 // errRetry marks the death of a process that had nothing run yet.
 var errRetry = errors.New("nothing has run")
 
-func (p *pool) submitOnce(ctx context.Context, src executor.Source, text digest) (gateway.Submission, error) {
+// submitOnce sends a text to the process named, or to any if there is none.
+func (p *pool) submitOnce(ctx context.Context, src executor.Source, text digest, to *generation) (gateway.Submission, error) {
 	leave, err := p.enterLane(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	l, err := p.acquire(ctx, text)
+	var l *lease
+	if to != nil {
+		l, err = p.acquireIn(ctx, to, text)
+	} else {
+		l, err = p.acquire(ctx, text)
+	}
 	if err != nil {
 		leave()
 		return nil, err
@@ -69,7 +75,7 @@ func (p *pool) submitOnce(ctx context.Context, src executor.Source, text digest)
 	l.opened()
 	if err != nil {
 		lost := errors.Is(err, wire.ErrLost) && !errors.Is(err, wire.ErrOverrun)
-		err = p.fault(l, err)
+		err = p.fault(l.gen, err)
 		l.release()
 		leave()
 		if lost {
@@ -111,17 +117,17 @@ func (p *pool) enterLane(ctx context.Context, text digest) (leave func(), err er
 }
 
 // fault maps an error of the package wire, and tells the keeper.
-func (p *pool) fault(l *lease, err error) error {
+func (p *pool) fault(g *generation, err error) error {
 	switch {
 	case errors.Is(err, wire.ErrProtocol), errors.Is(err, wire.ErrRefused):
-		p.mistrust(l.gen, err)
+		p.mistrust(g, err)
 		return fmt.Errorf("plugin %q: %w: %w", p.spec.Name, gateway.ErrPluginFault, err)
 	case errors.Is(err, wire.ErrOverrun):
-		p.overran(l.gen, time.Now())
+		p.overran(g, time.Now())
 		return fmt.Errorf("plugin %q: %w: %w", p.spec.Name, gateway.ErrPluginDied, err)
 	case errors.Is(err, wire.ErrLost):
-		p.lost(l.gen)
-		p.awaitDeath(l.gen)
+		p.lost(g)
+		p.awaitDeath(g)
 		return fmt.Errorf("plugin %q: %w: %w", p.spec.Name, gateway.ErrPluginDied, err)
 	}
 	return err // ctx's own
@@ -153,7 +159,7 @@ var _ gateway.Submission = (*submission)(nil)
 func (s *submission) Run(ctx context.Context, g executor.Grant, out func(executor.Stream, []byte)) (executor.Result, error) {
 	res, err := s.Submission.Run(ctx, g, out)
 	if err != nil {
-		return res, s.lease.pool.fault(s.lease, err)
+		return res, s.lease.pool.fault(s.lease.gen, err)
 	}
 	s.lease.pool.poison.clear(s.lease.text)
 	return res, nil
