@@ -62,7 +62,7 @@ func member(node *yaml.Node, key string) *yaml.Node {
 // put sets a key; the comment of an old value that was null goes with it.
 func put(node *yaml.Node, key string, value *yaml.Node) {
 	if old := member(node, key); old != nil {
-		if old.Tag != "!!null" {
+		if old.Tag != "!!null" || value.Tag == "!!null" {
 			value.LineComment = old.LineComment
 		}
 		value.HeadComment, value.FootComment = old.HeadComment, old.FootComment

@@ -111,6 +111,9 @@ func blobOf(c *object.Commit, name string) (plumbing.Hash, error) {
 	hash := plumbing.ZeroHash
 	for i := range parts {
 		entry, err := entryOf(tree, c.Hash, path.Join(parts[:i+1]...), i == len(parts)-1)
+		if errors.Is(err, ErrNoFile) {
+			return plumbing.ZeroHash, fmt.Errorf("%w: %s in commit %s", ErrNoFile, name, c.Hash)
+		}
 		if err != nil {
 			return plumbing.ZeroHash, err
 		}
@@ -124,7 +127,7 @@ func entryOf(tree *object.Tree, at plumbing.Hash, name string, file bool) (*obje
 	entry, err := tree.FindEntry(name)
 	switch {
 	case errors.Is(err, object.ErrEntryNotFound), errors.Is(err, object.ErrDirectoryNotFound):
-		return nil, fmt.Errorf("%w: %s in commit %s", ErrNoFile, name, at)
+		return nil, ErrNoFile
 	case err != nil:
 		return nil, fmt.Errorf("read the tree of %s: %w", at, err)
 	case entry.Mode == filemode.Symlink:

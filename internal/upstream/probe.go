@@ -107,7 +107,15 @@ func (s *stance) documents() map[string]map[string]any {
 
 const anywhere = "1:0:1:1"
 
-func placed(words []string) map[string]any { return valued(words, []any{anywhere}) }
+// placed gives every word a line of its own: rules excuse what stands at the
+// place of something that is open.
+func placed(words []string) map[string]any {
+	out := map[string]any{}
+	for i, w := range words {
+		out[w] = []any{fmt.Sprintf("%d:0:%d:1", i+1, i+1)}
+	}
+	return out
+}
 
 func valued(words []string, value any) map[string]any {
 	out := map[string]any{}
