@@ -153,14 +153,15 @@ func (p groupPlan) sweepOne(name string) {
 	for _, c := range p.controllers() {
 		dirs = append(dirs, p.dir(c, path.Join(p.own[c], name)))
 	}
+	// Without a directory in the tree of the locks it is another's: who lives in
+	// another memory group may share the groups of the other controllers.
 	f, err := os.Open(dirs[0])
-	if err == nil {
-		defer f.Close()
-		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-			return // its maker lives
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return
+	}
+	defer f.Close()
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return // its maker lives
 	}
 	_ = removeTrees(dirs)
 }
