@@ -54,9 +54,13 @@ func assemble(cfg *config.Loaded, getenv func(string) string, log *slog.Logger, 
 	h.gateway = gateway.New(gateway.Config{
 		Executors: h.host, Policies: &h.policies, Journal: h.journal, Log: log, Now: time.Now,
 		Limits: gatewayLimits(cfg.Limits, h.concurrency()), Profiles: profiles(cfg.Policy.Profiles),
-		RecordSource: cfg.Audit.RecordSource,
+		RecordSource: cfg.Audit.RecordSource, Sessions: sessionLimits(cfg.Session),
 	})
 	return h, nil
+}
+
+func sessionLimits(s config.Sessions) gateway.SessionLimits {
+	return gateway.SessionLimits{Max: s.Max, MaxPerOwner: s.MaxPerToken, Idle: s.Idle, MemoryTotal: uint64(s.MemoryTotal)}
 }
 
 // standing is the policy store once there is one. Before that no policy is in

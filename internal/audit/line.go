@@ -32,6 +32,8 @@ type line struct {
 	Verdict     string  `json:"verdict"` // allow, deny, none
 	Places      []place `json:"rules"`
 	More        int     `json:"rules_more,omitempty"`
+	Session     string  `json:"session,omitempty"` // short digest of the session's id
+	State       string  `json:"session_state,omitempty"`
 	Status      string  `json:"status,omitempty"`
 	Fault       string  `json:"fault,omitempty"`
 	Stages      stages  `json:"stages_ms"`
@@ -66,7 +68,7 @@ func encode(e gateway.Entry, mask func(string) string) ([]byte, error) {
 		Time: e.Time.UTC().Format(time.RFC3339Nano), RequestID: clip(e.RequestID), Traceparent: clip(e.Traceparent),
 		Caller: clip(e.Caller), Route: string(e.Route), Tool: clip(e.Tool), Plugin: e.Plugin,
 		CodeSHA256: hex.EncodeToString(e.CodeSHA256[:]), CodeBytes: e.CodeBytes, Verdict: "none", Places: []place{},
-		Status: string(e.Status), Fault: e.Fault,
+		Session: e.Session, State: e.State, Status: string(e.Status), Fault: e.Fault,
 		Stages: stages{Wait: ms(e.Stages.Wait), Parse: ms(e.Stages.Parse), Judge: ms(e.Stages.Judge), Run: ms(e.Stages.Run)},
 		Usage:  usage{WallMS: ms(e.Usage.Wall), CPUMS: ms(e.Usage.CPU), PeakMemory: e.Usage.MaxRSSBytes},
 	}

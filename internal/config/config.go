@@ -60,13 +60,12 @@ type Limits struct {
 	ParseWall     time.Duration `key:"parse_wall" help:"wall-clock limit of parsing"`
 }
 
-// Sessions bound the stateful tool. Parsed and checked; sessions are not built
-// yet.
+// Sessions bound the state that is kept between tool calls.
 type Sessions struct {
-	Max         int           `key:"max" help:"sessions at once; not built yet"`
-	MaxPerToken int           `key:"max_per_token" help:"sessions of one token; not built yet"`
-	Idle        time.Duration `key:"idle" help:"an idle session ends after; not built yet"`
-	MemoryTotal Size          `key:"memory_total" help:"memory of all sessions together; not built yet"`
+	Max         int           `key:"max" help:"sessions at once; an open beyond it is refused"`
+	MaxPerToken int           `key:"max_per_token" help:"sessions of one token; an open beyond it is refused"`
+	Idle        time.Duration `key:"idle" help:"an idle session ends after; also the longest that a caller may ask for"`
+	MemoryTotal Size          `key:"memory_total" help:"memory of all sessions together; past it none is opened"`
 }
 
 // Policy says which rules judge.

@@ -55,6 +55,9 @@ func (w *walk) enterSession(ctx context.Context) (*session, error) {
 // findSession finds the session that a request names, or its caller's default.
 func (w *walk) findSession() (*session, error) {
 	keeper, err := w.g.keeper(w.req.Tool)
+	if errors.Is(err, ErrUnsupported) && w.req.Cell.Session != "" {
+		return nil, ErrSessionUnknown // where none are kept, this is none
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -252,7 +252,7 @@ func TestCalculatorTextOfSeveralStatementsIsAPythonCell(t *testing.T) {
 		l := newLab(t)
 		raw, _ := json.Marshal(code)
 		o := observe(t, l.do(call{path: "/v1/tools/call", token: token, body: `{"name":"calc","arguments":{"expression":` + string(raw) + `}}`}))
-		if !o.OK || o.Output != strings.TrimSpace(code)+"\n" || o.State == nil || *o.State != "new" {
+		if !o.OK || o.Output != code+"\n" || o.State == nil || *o.State != "new" {
 			t.Errorf("%q: %+v", code, o)
 		}
 		w := l.do(call{path: "/v1/tools/call", token: token, body: `{"name":"calc","session_id":"s_1","arguments":{"expression":` + string(raw) + `}}`})
@@ -272,7 +272,7 @@ func TestPythonToolWithoutSessions(t *testing.T) {
 		}
 	}
 	for _, body := range []string{
-		`{"name":"python","session_id":"s_1","arguments":{"code":"x"}}`, `{"name":"Stateful-Python-Code-Exec","arguments":{"code":"x"}}`,
+		`{"name":"python","session_id":"s_1","arguments":{"code":"x"}}`, `{"name":"Stateful-Python-Code-Exec","session_id":"s_1","arguments":{"code":"x"}}`,
 	} {
 		if w := l.do(call{path: "/v1/tools/call", token: token, body: body}); w.Code != 404 || !strings.Contains(detail(w), "session") {
 			t.Errorf("%s: %d %s", body, w.Code, w.Body)

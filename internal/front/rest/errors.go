@@ -51,13 +51,19 @@ type statusRow struct {
 // statusTable is searched from its first row: an error may wrap two of these,
 // and a caller who left decides over whatever that caused.
 func statusTable(limits Limits) []statusRow {
-	const busy, down = time.Second, 2 * time.Second
+	const busy, down, room = time.Second, 2 * time.Second, 10 * time.Second
 	return []statusRow{
 		{gateway.ErrGone, refusal{http.StatusServiceUnavailable, "the request was given up before its answer", busy}},
 		{gateway.ErrUnknownTool, refusal{http.StatusNotFound, "no such tool", 0}},
 		{gateway.ErrUnknownProfile, refusal{http.StatusUnprocessableEntity, "profile: there is no such profile", 0}},
 		{gateway.ErrTooLarge, tooLarge("code", int64(limits.CodeBytes))},
-		{gateway.ErrUnsupported, refusal{http.StatusUnprocessableEntity, "this is not supported yet", 0}},
+		{gateway.ErrUnsupported, refusal{http.StatusUnprocessableEntity, "not supported: this executor does not keep sessions", 0}},
+		{gateway.ErrSessionUnknown, refusal{http.StatusNotFound, "no such session: it has ended, has expired, or was never there", 0}},
+		{gateway.ErrSessionBusy, refusal{http.StatusConflict, "the session is running another cell, which did not end in time", busy}},
+		{gateway.ErrSessionLost, refusal{http.StatusConflict, "the session has lost what it held; a reset or a cell starts it afresh", 0}},
+		{gateway.ErrSessionLimit, refusal{http.StatusTooManyRequests, "the token has as many sessions as it may have: delete one, or let one expire", room}},
+		{gateway.ErrSessionsFull, refusal{http.StatusServiceUnavailable, "no room for another session", room}},
+		{gateway.ErrSessionMemory, refusal{http.StatusServiceUnavailable, "no room for another session: the open ones take as much memory as all may", room}},
 		{gateway.ErrPluginFault, refusal{http.StatusInternalServerError, "", 0}},
 		{gateway.ErrBusy, refusal{http.StatusServiceUnavailable, "busy: no free slot in time", busy}},
 		{gateway.ErrNoPolicy, refusal{http.StatusServiceUnavailable, "no policy is in force", 5 * time.Second}},

@@ -161,22 +161,33 @@ func (x *exchange) refuse(err error) {
 	if errors.Is(err, gateway.ErrGone) && x.r.Context().Err() != nil {
 		x.logged = statusGone
 	}
-	fault := refusalFor(err, x.s.cfg.Limits)
-	if fault.status == http.StatusInternalServerError {
-		var ours refusal
-		if !errors.As(err, &ours) {
-			x.s.cfg.Log.Error("request failed", "request_id", x.id, "route", x.route, "error", err)
-		}
-		fault.detail = "something went wrong here; the log has the cause under this request id"
-	}
+	fault := x.faultOf(err)
 	if fault.retry > 0 {
 		seconds := int64((fault.retry + time.Second - 1) / time.Second)
 		x.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 	}
-	x.json(fault.status, problem{
-		Detail: fault.detail, RequestID: x.id, Status: fault.status, Title: http.StatusText(fault.status),
-	})
+	x.json(fault.status, x.bodyOf(fault))
 }
+
+// faultOf is an error's answer; what is our fault is logged.
+func (x *exchange) faultOf(err error) refusal {
+	fault := refusalFor(err, x.s.cfg.Limits)
+	if fault.status != http.StatusInternalServerError {
+		return fault
+	}
+	var ours refusal
+	if !errors.As(err, &ours) {
+		x.s.cfg.Log.Error("request failed", "request_id", x.id, "route", x.route, "error", err)
+	}
+	fault.detail = "something went wrong here; the log has the cause under this request id"
+	return fault
+}
+
+func (x *exchange) bodyOf(fault refusal) problem {
+	return problem{Detail: fault.detail, RequestID: x.id, Status: fault.status, Title: http.StatusText(fault.status)}
+}
+
+func (x *exchange) problemOf(err error) problem { return x.bodyOf(x.faultOf(err)) }
 
 // json answers with v. What is not valid UTF-8 in it is replaced.
 func (x *exchange) json(status int, v any) {
@@ -204,11 +215,25 @@ func (x *exchange) request(route gateway.Route, tool, code string) gateway.Reque
 	return gateway.Request{ID: x.id, Traceparent: x.trace, Route: route, Caller: x.caller, Tool: tool, Code: []byte(code)}
 }
 
-// solve runs a request. A run that was cancelled has no answer: ErrGone.
+// answerTime bounds the sending of an answer after its run.
+const answerTime = time.Minute
+
+// solve runs a request. A run whose caller left has no answer: ErrGone. The
+// server's own limit on the answer's time does not count the run: that has the
+// gateway's limits.
 func (x *exchange) solve(req gateway.Request) (gateway.Answer, error) {
+	control := http.NewResponseController(x.ResponseWriter)
+	_ = control.SetWriteDeadline(time.Time{}) // a writer without a connection has none
 	ans, err := x.s.cfg.Gateway.Solve(x.r.Context(), req)
-	if err == nil && ans.Status == gateway.Cancelled {
+	_ = control.SetWriteDeadline(time.Now().Add(answerTime))
+	if err == nil && x.unanswered(req, ans) {
 		err = gateway.ErrGone
 	}
 	return ans, err
+}
+
+// unanswered says whether a run was cancelled for another reason than that its
+// caller interrupted the cell.
+func (x *exchange) unanswered(req gateway.Request, ans gateway.Answer) bool {
+	return ans.Status == gateway.Cancelled && (req.Cell == nil || x.r.Context().Err() != nil)
 }

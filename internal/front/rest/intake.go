@@ -35,6 +35,15 @@ func (x *exchange) decode(v any) error {
 	return decodeObject(raw, v)
 }
 
+// decodeOptional is decode for a body that may be missing.
+func (x *exchange) decodeOptional(v any) error {
+	raw, err := x.body()
+	if err != nil || len(raw) == 0 {
+		return err
+	}
+	return decodeObject(raw, v)
+}
+
 // body reads the request's body, bounded in size and time.
 func (x *exchange) body() ([]byte, error) {
 	for _, coding := range x.r.Header.Values("Content-Encoding") {

@@ -22,7 +22,9 @@ func toolName(name string) string {
 func toolNames(name string) []string {
 	switch name = toolName(name); name {
 	case "python_code_exec", "code_interpreter", "python_exec", python:
-		return []string{name, statefulTool, python}
+		return []string{statefulTool, name, python}
+	case statefulTool:
+		return []string{name, python}
 	case "calc":
 		return []string{name, calculator}
 	}

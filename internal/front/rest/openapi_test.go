@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,9 +27,12 @@ type operation struct {
 	OperationID string
 	Security    *[]any
 	Responses   map[string]struct {
-		Ref string `json:"$ref"`
+		Ref         string `json:"$ref"`
+		Description string
 	}
 }
+
+var snakeCase = regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`)
 
 func readDocument(t *testing.T) documentText {
 	t.Helper()
@@ -51,7 +55,7 @@ func TestDocumentIsInStepWithTheRoutes(t *testing.T) {
 		}
 		path, method := strings.TrimSuffix(r.path, "{$}"), strings.ToLower(r.method)
 		op, ok := d.Paths[path][method]
-		if !ok || op.OperationID == "" {
+		if !ok || !snakeCase.MatchString(op.OperationID) {
 			t.Errorf("%s %s is not documented", r.method, r.path)
 		}
 		if open := op.Security != nil && len(*op.Security) == 0; open != r.open {
@@ -81,7 +85,10 @@ func TestDocumentedStatusesAreThoseOfTheTable(t *testing.T) {
 			if method != "post" {
 				continue
 			}
-			for _, status := range []string{"200", "400", "401", "403", "404", "413", "415", "422", "429", "500", "503"} {
+			if _, made := op.Responses["201"]; !made && op.Responses["200"].Description == "" {
+				t.Errorf("%s %s: no success is documented", method, path)
+			}
+			for _, status := range []string{"400", "401", "403", "404", "413", "415", "422", "429", "500", "503"} {
 				if _, ok := op.Responses[status]; !ok {
 					t.Errorf("%s %s: status %s is not documented", method, path, status)
 				}
@@ -102,6 +109,9 @@ func TestSchemasAreInStepWithTheTypes(t *testing.T) {
 		"Problem": problem{}, "Description": description{}, "State": state{}, "SolveRequest": solveRequest{}, "SolveAnswer": solveAnswer{},
 		"RunRequest": runRequest{}, "RunAnswer": runAnswer{}, "CheckRequest": checkRequest{}, "CheckAnswer": checkAnswer{},
 		"ToolList": toolList{}, "CallRequest": callRequest{}, "CallAnswer": callAnswer{},
+		"CallsRequest": callsRequest{}, "CallsAnswer": callsAnswer{}, "SessionRequest": sessionRequest{}, "SessionVerb": sessionVerb{},
+		"Session": sessionAnswer{}, "SessionList": sessionList{}, "InterruptAnswer": interruptAnswer{},
+		"DecisionEvent": decisionEvent{}, "OutputEvent": outputEvent{},
 	} {
 		var want, got []string
 		for i := range reflect.TypeOf(sample).NumField() {

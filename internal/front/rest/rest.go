@@ -20,7 +20,8 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (gateway.Caller, error)
 }
 
-// Config is what the front is made of. All but NewID must be set.
+// Config is what the front is made of. All but NewID and KeepAlive
+// must be set.
 type Config struct {
 	Gateway *gateway.Gateway
 	Auth    Authenticator
@@ -29,6 +30,8 @@ type Config struct {
 	Log     *slog.Logger
 	Ready   func() bool   // a policy is in force and every enabled plugin is healthy
 	NewID   func() string // makes request ids; nil: random ones
+
+	KeepAlive time.Duration // between comments in an event stream; 0: 15 s
 }
 
 // Limits are the front's own bounds.

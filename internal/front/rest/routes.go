@@ -38,10 +38,19 @@ func (s *server) table() []route {
 		{method: http.MethodPost, path: "/v1/check", scopes: []string{scopeRun, scopeSolve}, handle: s.check},
 		{method: http.MethodGet, path: "/v1/tools", scopes: []string{scopeTools}, handle: s.tools},
 		{method: http.MethodPost, path: "/v1/tools/call", scopes: []string{scopeTools}, handle: s.callTool},
-		{path: "/v1/sessions", scopes: []string{scopeTools, scopeRun}, handle: noSession},
-		{path: "/v1/sessions/", scopes: []string{scopeTools, scopeRun}, handle: noSession},
+		{method: http.MethodPost, path: "/v1/tool_calls", scopes: []string{scopeTools}, handle: s.callTools},
+		{method: http.MethodPost, path: "/v1/sessions", scopes: cells(), handle: s.openSession},
+		{method: http.MethodGet, path: "/v1/sessions", scopes: cells(), handle: s.listSessions},
+		{method: http.MethodGet, path: "/v1/sessions/{id}", scopes: cells(), handle: s.getSession},
+		{method: http.MethodDelete, path: "/v1/sessions/{id}", scopes: cells(), handle: s.deleteSession},
+		{method: http.MethodPost, path: "/v1/sessions/{id}/fork", scopes: cells(), handle: s.forkSession},
+		{method: http.MethodPost, path: "/v1/sessions/{id}/reset", scopes: cells(), handle: s.resetSession},
+		{method: http.MethodPost, path: "/v1/sessions/{id}/interrupt", scopes: cells(), handle: s.interruptSession},
 	}
 }
+
+// cells are the scopes of those who can run a cell.
+func cells() []string { return []string{scopeTools, scopeRun} }
 
 func (r route) pattern() string { return strings.TrimSpace(r.method + " " + r.path) }
 
@@ -58,8 +67,4 @@ func wrongMethod(path string, methods []string) route {
 
 func notFound(*exchange) error {
 	return refusal{status: http.StatusNotFound, detail: "no such route"}
-}
-
-func noSession(*exchange) error {
-	return refusal{status: http.StatusNotFound, detail: "no such session: this gateway does not keep sessions yet"}
 }

@@ -41,7 +41,13 @@ type runAnswer struct {
 	Isolation  []string            `json:"isolation"`
 	Policy     *policy             `json:"policy"`
 	Plugin     plugin              `json:"plugin"`
-	Session    *string             `json:"session"`
+	Session    *runSession         `json:"session"`
+}
+
+// runSession is the session that a cell ran in, and what became of it.
+type runSession struct {
+	ID    string `json:"session_id"`
+	State string `json:"state"`
 }
 
 // truncated counts the bytes that were left out of each stream.
@@ -86,9 +92,6 @@ type plugin struct {
 }
 
 func (s *server) run(x *exchange) error {
-	if prefers(x.r.Header.Values("Accept"), "application/json", "text/event-stream") == "text/event-stream" {
-		return invalid("Accept", "text/event-stream is not served yet; ask for application/json")
-	}
 	var body runRequest
 	if err := x.decode(&body); err != nil {
 		return err
@@ -96,6 +99,9 @@ func (s *server) run(x *exchange) error {
 	req, err := x.runRequest(body)
 	if err != nil {
 		return err
+	}
+	if prefers(x.r.Header.Values("Accept"), "application/json", eventStream) == eventStream {
+		return s.streamRun(x, req)
 	}
 	ans, err := x.solve(req)
 	if err != nil {
@@ -110,13 +116,14 @@ func (x *exchange) runRequest(body runRequest) (gateway.Request, error) {
 	if err != nil {
 		return gateway.Request{}, err
 	}
-	if body.Session != nil {
-		return gateway.Request{}, noSession(x)
-	}
-	if err := waitField(body.Wait); err != nil {
+	inSession, err := cell(body.Session, body.Wait)
+	if err != nil {
 		return gateway.Request{}, err
 	}
 	req := x.request(gateway.RouteRun, orPython(body.Tool), code)
+	if body.Session != nil {
+		req.Cell = inSession
+	}
 	req.ValueWanted = true
 	if body.Stdin != nil {
 		req.Stdin = []byte(*body.Stdin)
@@ -132,15 +139,6 @@ func orPython(tool *string) string {
 		return python
 	}
 	return toolName(*tool)
-}
-
-// waitField checks the seconds that a busy session may be waited for; there are
-// no sessions yet, so the value has no use.
-func waitField(v *float64) error {
-	if v != nil && !(*v >= 0) {
-		return invalid("wait", "must be a number of seconds that is not negative")
-	}
-	return nil
 }
 
 func (l runLimits) asked() (asked executor.Limits, err error) {
@@ -166,6 +164,9 @@ func fullAnswer(ans gateway.Answer) runAnswer {
 		Figures: figures, Violations: violationsOf(ans), Usage: usageOf(ans.Result.Usage), Limits: limitsOf(ans),
 		Isolation: append([]string{}, ans.Result.Walls...), Policy: policyOf(ans.Decision),
 		Plugin: plugin{Name: ans.Plugin.Name, Version: ans.Plugin.Version, LanguageVersion: ans.Plugin.LanguageVersion},
+	}
+	if ans.Session != "" {
+		out.Session = &runSession{ID: ans.Session, State: ans.Result.SessionState}
 	}
 	if ans.Result.HasValue {
 		out.Value = &ans.Result.Value

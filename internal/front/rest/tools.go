@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -56,7 +55,7 @@ type toolList struct {
 	Tools []any `json:"tools"`
 }
 
-// tools lists what can be called: tools that need a session cannot yet.
+// tools lists what can be called.
 func (s *server) tools(x *exchange) error {
 	format := x.r.URL.Query().Get("format")
 	if format == "" {
@@ -68,7 +67,7 @@ func (s *server) tools(x *exchange) error {
 	}
 	list := toolList{Tools: []any{}}
 	for _, target := range s.cfg.Gateway.Targets() {
-		if tool := target.Tool(); !tool.Stateful {
+		if tool := target.Tool(); !tool.Stateful || s.cfg.Gateway.KeepsSessions(tool.Name) {
 			list.Tools = append(list.Tools, shape(s.describe(tool)))
 		}
 	}
@@ -112,34 +111,57 @@ func (s *server) callTool(x *exchange) error {
 	if err := x.decode(&body); err != nil {
 		return err
 	}
-	call, err := s.toolCall(x, body)
+	ans, err := s.observe(x, body, x.id)
 	if err != nil {
 		return err
+	}
+	if prefers(x.r.Header.Values("Accept"), "application/json", "text/plain") == "text/plain" {
+		x.send(http.StatusOK, "text/plain; charset=utf-8", []byte(strings.ToValidUTF8(ans.Output, "\uFFFD")))
+		return nil
+	}
+	x.json(http.StatusOK, ans)
+	return nil
+}
+
+// observe makes a call, under an id for the journal, and gives what the model is
+// to see.
+func (s *server) observe(x *exchange, body callRequest, id string) (callAnswer, error) {
+	call, err := s.toolCall(body)
+	if err != nil {
+		return callAnswer{}, err
 	}
 	if strings.TrimSpace(call.code) == "" {
-		return x.observe(call, gateway.Failed, "code is empty")
+		return callAnswer{Output: "code is empty", Status: gateway.Failed, SessionID: body.Session, RequestID: id}, nil
 	}
 	req := x.request(gateway.RouteTools, call.tool, call.code)
-	req.ValueWanted = true
+	req.ID, req.ValueWanted, req.Cell = id, true, call.cell
 	ans, err := x.solve(req)
 	if err != nil {
-		return err
+		return callAnswer{}, err
 	}
-	return x.observe(call, ans.Status, observation(ans, call.code))
+	if call.fresh {
+		ans.Result.SessionState = executor.SessionNew
+	}
+	return callAnswer{
+		OK: ans.Status == gateway.Completed, Output: observation(ans, call.code), Status: ans.Status,
+		SessionID: orNull(ans.Session), State: orNull(ans.Result.SessionState), RequestID: id,
+	}, nil
 }
 
 // toolCall is what a call asks for.
 type toolCall struct {
 	tool, code string
-	cell       bool // runs Python: with sessions, it would be a cell of one
+	cell       *gateway.Cell // nil: the tool keeps no state
+	fresh      bool          // it would be a cell, but no sessions are kept: each starts from nothing
 }
 
-func (s *server) toolCall(x *exchange, body callRequest) (toolCall, error) {
+func (s *server) toolCall(body callRequest) (toolCall, error) {
 	name, err := text("name", body.Name)
 	if err != nil {
 		return toolCall{}, err
 	}
-	if err := waitField(body.Wait); err != nil {
+	inSession, err := cell(body.Session, body.Wait)
+	if err != nil {
 		return toolCall{}, err
 	}
 	code, err := codeOf(body.Arguments)
@@ -147,45 +169,49 @@ func (s *server) toolCall(x *exchange, body callRequest) (toolCall, error) {
 		return toolCall{}, err
 	}
 	target, err := s.findTool(name)
-	if errors.Is(err, gateway.ErrUnknownTool) && toolName(name) == statefulTool {
-		return toolCall{}, noSession(x)
-	}
 	if err != nil {
 		return toolCall{}, err
 	}
-	call := toolCall{tool: target.Tool().Name, code: code, cell: target.Language().ID == python}
-	if call.tool == calculator && strings.ContainsAny(code, "\n;") {
-		call = s.cellOf(call)
+	if target.Tool().Name == calculator && strings.ContainsAny(code, "\n;") {
+		target = s.orCell(target)
 	}
-	if target.Tool().Stateful || (call.cell && body.Session != nil) {
-		return toolCall{}, noSession(x)
+	call := toolCall{tool: target.Tool().Name, code: code}
+	if !target.Tool().Stateful && target.Language().ID != python {
+		return call, nil
 	}
+	call.code = unindented(code)
+	if body.Session != nil || s.cfg.Gateway.KeepsSessions(call.tool) {
+		call.cell = inSession
+	}
+	call.fresh = call.cell == nil
 	return call, nil
 }
 
-// cellOf makes a python cell of a calculator call, as the training tool does.
-// Without a python plugin the calculator is left to say that it cannot read the
-// text.
-func (s *server) cellOf(call toolCall) toolCall {
-	if _, err := s.cfg.Gateway.Find(python); errors.Is(err, gateway.ErrUnknownTool) {
-		return call
+// orCell makes a cell of a calculator call of several lines or statements, as
+// the training tool does. Without a tool for cells the calculator is left to say
+// that it cannot read the text.
+func (s *server) orCell(calculator gateway.Target) gateway.Target {
+	if target, err := s.findTool(statefulTool); err == nil {
+		return target
 	}
-	return toolCall{tool: python, code: strings.TrimSpace(call.code), cell: true}
+	return calculator
 }
 
-// observe answers with what the model is to see.
-func (x *exchange) observe(call toolCall, status gateway.Status, output string) error {
-	if prefers(x.r.Header.Values("Accept"), "application/json", "text/plain") == "text/plain" {
-		x.send(http.StatusOK, "text/plain; charset=utf-8", []byte(strings.ToValidUTF8(output, "\uFFFD")))
-		return nil
+// unindented takes the first line's indentation from every line, so that a
+// program that was pasted indented is read as it was meant; lines keep their
+// numbers.
+func unindented(code string) string {
+	trimmed := strings.TrimLeft(code, " \t\r\n")
+	indent := code[:len(code)-len(trimmed)]
+	indent = indent[strings.LastIndexByte(indent, '\n')+1:]
+	if indent == "" {
+		return code
 	}
-	ans := callAnswer{OK: status == gateway.Completed, Output: output, Status: status, RequestID: x.id}
-	if call.cell { // without sessions, each starts from nothing
-		state := "new"
-		ans.State = &state
+	lines := strings.Split(code, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, indent)
 	}
-	x.json(http.StatusOK, ans)
-	return nil
+	return strings.Join(lines, "\n")
 }
 
 // observation is the text of a run as the training tool gives it: what was
@@ -193,15 +219,34 @@ func (x *exchange) observe(call toolCall, status gateway.Status, output string) 
 func observation(ans gateway.Answer, code string) string {
 	printed := ans.StdoutText()
 	if ans.Status != gateway.Completed {
-		return onOwnLine(printed, ans.Result.StdoutOmitted > 0 || !strings.HasSuffix(printed, "\n"), failure(ans, code))
+		said := joinLines(failure(ans, code), stateNote(ans.Result.SessionState))
+		return onOwnLine(printed, ans.Result.StdoutOmitted > 0 || !strings.HasSuffix(printed, "\n"), said)
 	}
-	switch {
-	case ans.Result.HasValue:
-		return onOwnLine(printed, ans.Result.StdoutOmitted > 0, ans.Result.Value)
-	case printed == "":
+	if ans.Result.HasValue {
+		printed = onOwnLine(printed, ans.Result.StdoutOmitted > 0, ans.Result.Value)
+	}
+	if printed == "" {
 		return "None"
 	}
 	return printed
+}
+
+// stateNote tells a model whose cell failed what it can build on.
+func stateNote(state string) string {
+	switch state {
+	case executor.SessionRolledBack:
+		return "The session stands as it was before this cell."
+	case executor.SessionLost:
+		return "What earlier cells made is gone: the session starts afresh."
+	}
+	return ""
+}
+
+func joinLines(first, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	return first + "\n" + second
 }
 
 func onOwnLine(printed string, apart bool, rest string) string {
