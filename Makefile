@@ -54,9 +54,31 @@ upstream: bin/vendor-sync ## the policy against its pin; fails when it is looser
 soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py
 
-bench: build ## Sluice beside the alternatives, one run: text, .build/bench.json
-	@$(GO) build -o .build/bench ./bench
-	@.venv/bin/python scripts/with_gateway.py -- .build/bench compare --json .build/bench.json
+# The benchmarks whose allocations have a hard bound, and a fixed count of rounds, so that a run is short.
+GUARDED := -run '^$$' -bench '^(BenchmarkDecide|BenchmarkReadJSON|BenchmarkSubmission|BenchmarkSolve)$$' -benchmem -benchtime 200x ./internal/policy ./executor/wire ./plugins/calc
+WITH    := .venv/bin/python scripts/with_gateway.py
+
+.build/bench: $(shell find bench -name '*.go' -o -path '*/programs/*') go.mod go.sum
+	@mkdir -p .build
+	$(GO) build -o $@ ./bench
+
+bench: build .build/bench ## Sluice beside the alternatives, one run: text, .build/bench.json, docs/performance.svg
+	@$(WITH) -- .build/bench compare --json .build/bench.json
+	@.build/bench chart
+
+bench-go: build ## Go benchmarks of every stage, readable by benchstat
+	$(GO) test -run '^$$' -bench . -benchmem -count $(or $(COUNT),5) ./internal/policy ./executor/wire ./internal/pluginhost ./plugins/...
+
+bench-guard: build .build/bench ## a short form that fails on a regression of ratios or allocations
+	@$(WITH) -- .build/bench guard
+	@set -o pipefail; $(GO) test $(GUARDED) | tee .build/guarded.txt | grep -v '^ok' && .build/bench allocs < .build/guarded.txt
+
+bench-capacity: build .build/bench ## requests a second by clients, and beyond capacity, on one processor and on all
+	@$(WITH) --cpus 0 -- .build/bench capacity
+	@$(WITH) -- .build/bench capacity
+
+bench-soak: build .build/bench ## MINUTES=10 at 80 % of capacity; fails when anything grows
+	@$(WITH) -- .build/bench soak --minutes $(or $(MINUTES),10)
 
 clean: ## remove what build made
 	rm -rf bin .venv .build .token

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs a command beside a private gateway: with_gateway.py [gateway flags] -- COMMAND ...
+"""Runs a command beside a private gateway: with_gateway.py [--cpus 0,1] [gateway flags] -- COMMAND ...
 
 The gateway listens on a free loopback port with a random token; the command finds them in GATEWAY_URL, GATEWAY_TOKEN and
-GATEWAY_PID. The gateway's log goes to .build/gateway.log and is shown when it does not become ready. Exit status: the command's.
+GATEWAY_PID. --cpus binds the gateway and all that it starts to those processors, the command not. The gateway's log goes to .build/gateway.log and is shown when it does not become ready. Exit status: the command's.
 """
 import json
 import os
@@ -45,6 +45,9 @@ def main() -> int:
         return 2
     cut = sys.argv.index("--")
     flags, command = sys.argv[1:cut], sys.argv[cut + 1:]
+    cpus = None
+    if flags[:1] == ["--cpus"]:
+        cpus, flags = {int(cpu) for cpu in flags[1].split(",")}, flags[2:]
     url, token = f"http://127.0.0.1:{free_port()}", secrets.token_hex(24)
     log_path = ROOT / ".build" / "gateway.log"
     log_path.parent.mkdir(exist_ok=True)
@@ -53,7 +56,8 @@ def main() -> int:
         gateway = subprocess.Popen(
             [ROOT / "bin" / "gateway", "serve", "--config", ROOT / "config.yaml", "--listen", url.removeprefix("http://"),
              "--admin-listen", "", *flags],
-            env=env | {"SOLVER_TOKEN": token}, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            env=env | {"SOLVER_TOKEN": token}, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+            preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None)
     try:
         if not wait_ready(url, gateway):
             print(log_path.read_text(errors="replace")[-4000:], file=sys.stderr)

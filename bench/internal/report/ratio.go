@@ -67,7 +67,7 @@ func (r *Report) Ask(q Question) (Ratio, error) {
 }
 
 func divide(q Question, over, under Cell) (float64, error) {
-	a, b := 0.0, 0.0
+	var a, b float64
 	switch q.Of {
 	case "p50":
 		if n := min(len(over.Rounds), len(under.Rounds)); n > 1 {

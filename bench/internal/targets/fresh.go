@@ -47,9 +47,14 @@ func newBubblewrap(c Config) (Target, error) {
 	return f, nil
 }
 
-func (f *fresh) Key() string   { return f.key }
+// Key implements Target.
+func (f *fresh) Key() string { return f.key }
+
+// Title implements Target.
 func (f *fresh) Title() string { return f.title }
-func (f *fresh) Slow() bool    { return true }
+
+// Slow implements Target.
+func (f *fresh) Slow() bool { return true }
 
 // file writes the program to a file once.
 func (f *fresh) file(p Program) (string, error) {
@@ -72,6 +77,7 @@ func (f *fresh) file(p Program) (string, error) {
 	return name, nil
 }
 
+// Call implements Target.
 func (f *fresh) Call(ctx context.Context, _ int, p Program) (Answer, load.Outcome, error) {
 	name, err := f.file(p)
 	if err != nil {
@@ -98,6 +104,7 @@ func (f *fresh) count(state *os.ProcessState) {
 	}
 }
 
+// CPU implements Target.
 func (f *fresh) CPU() (time.Duration, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,6 +119,7 @@ func (f *fresh) Memory() (proc.Memory, error) {
 	return proc.Memory{PSS: f.peak, Private: f.peak, Processes: 1}, nil
 }
 
+// Close implements Target.
 func (f *fresh) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -118,10 +118,16 @@ func newSluice(c Config) (Target, error) {
 	return &sluice{httpSolver{url: c.GatewayURL, token: c.Token}, c.GatewayPID}, nil
 }
 
-func (s *sluice) Key() string   { return "a" }
-func (s *sluice) Title() string { return "Sluice" }
-func (s *sluice) Slow() bool    { return false }
+// Key implements Target.
+func (s *sluice) Key() string { return "a" }
 
+// Title implements Target.
+func (s *sluice) Title() string { return "Sluice" }
+
+// Slow implements Target.
+func (s *sluice) Slow() bool { return false }
+
+// Call implements Target.
 func (s *sluice) Call(ctx context.Context, client int, p Program) (Answer, load.Outcome, error) {
 	if p.Expression == "" {
 		return s.solve(ctx, client, p)
@@ -137,10 +143,13 @@ func (s *sluice) Call(ctx context.Context, client int, p Program) (Answer, load.
 	return Answer{Stdout: said.Output}, outcome, err
 }
 
+// CPU implements Target.
 func (s *sluice) CPU() (time.Duration, error) { return treeCPU(s.root) }
 
+// Memory implements Target.
 func (s *sluice) Memory() (proc.Memory, error) { return treeMemory(s.root) }
 
+// Close implements Target.
 func (s *sluice) Close() error { s.hangUp(); return nil }
 
 func treeCPU(root int) (time.Duration, error) {

@@ -84,12 +84,19 @@ func (s *started) address() (string, error) {
 	return "127.0.0.1:" + s.first, nil
 }
 
-func (s *started) Key() string   { return s.key }
-func (s *started) Title() string { return s.title }
-func (s *started) Slow() bool    { return false }
+// Key implements Target.
+func (s *started) Key() string { return s.key }
 
+// Title implements Target.
+func (s *started) Title() string { return s.title }
+
+// Slow implements Target.
+func (s *started) Slow() bool { return false }
+
+// CPU implements Target.
 func (s *started) CPU() (time.Duration, error) { return treeCPU(s.cmd.Process.Pid) }
 
+// Memory implements Target.
 func (s *started) Memory() (proc.Memory, error) { return treeMemory(s.cmd.Process.Pid) }
 
 // Close ends the process and its group, which are its own.

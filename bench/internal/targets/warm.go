@@ -32,12 +32,15 @@ func newService(ctx context.Context, c Config) (Target, error) {
 	return &service{s, httpSolver{url: "http://" + address, token: token}}, nil
 }
 
+// Slow implements Target.
 func (s *service) Slow() bool { return true }
 
+// Call implements Target.
 func (s *service) Call(ctx context.Context, client int, p Program) (Answer, load.Outcome, error) {
 	return s.http.solve(ctx, client, p)
 }
 
+// Close implements Target.
 func (s *service) Close() error { s.http.hangUp(); return s.started.Close() }
 
 // cells is a warm worker with one namespace, spoken to over its pipes, one
@@ -55,6 +58,7 @@ func newCells(ctx context.Context, c Config) (Target, error) {
 	return &cells{started: s}, nil
 }
 
+// Call implements Target.
 func (c *cells) Call(_ context.Context, _ int, p Program) (Answer, load.Outcome, error) {
 	ask, err := json.Marshal(map[string]string{"code": p.withoutBrowser()})
 	if err != nil {
@@ -120,6 +124,7 @@ func (w *warm) connection(ctx context.Context, client int) (net.Conn, error) {
 	return conn, nil
 }
 
+// Call implements Target.
 func (w *warm) Call(ctx context.Context, client int, p Program) (Answer, load.Outcome, error) {
 	conn, err := w.connection(ctx, client)
 	if err != nil {
@@ -166,6 +171,7 @@ func exchange(conn io.ReadWriter, payload []byte) ([]byte, error) {
 	return answer, nil
 }
 
+// Close implements Target.
 func (w *warm) Close() error {
 	w.mu.Lock()
 	for _, conn := range w.open {
