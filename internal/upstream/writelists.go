@@ -86,7 +86,8 @@ func lineDiff(name, old, now string) string {
 	if old == now {
 		return ""
 	}
-	a, b := strings.Split(old, "\n"), strings.Split(now, "\n")
+	a, b := slices.Collect(strings.Lines(old)), slices.Collect(strings.Lines(now))
+	before, after := len(a), len(b)
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- a/%s\n+++ b/%s\n", name, name)
 	for len(a) > 0 || len(b) > 0 {
@@ -95,14 +96,12 @@ func lineDiff(name, old, now string) string {
 			continue
 		}
 		i, j := resync(a, b)
-		from := 1 + strings.Count(old, "\n") - len(a) + 1
-		to := 1 + strings.Count(now, "\n") - len(b) + 1
-		fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n", from, i, to, j)
+		fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n", before-len(a)+1, i, after-len(b)+1, j)
 		for _, line := range a[:i] {
-			out.WriteString("-" + line + "\n")
+			out.WriteString("-" + strings.TrimSuffix(line, "\n") + "\n")
 		}
 		for _, line := range b[:j] {
-			out.WriteString("+" + line + "\n")
+			out.WriteString("+" + strings.TrimSuffix(line, "\n") + "\n")
 		}
 		a, b = a[i:], b[j:]
 	}
@@ -113,7 +112,7 @@ func lineDiff(name, old, now string) string {
 func resync(a, b []string) (i, j int) {
 	for total := 1; total < len(a)+len(b); total++ {
 		for i = max(0, total-len(b)+1); i <= min(total, len(a)-1); i++ {
-			if j = total - i; j < len(b) && a[i] == b[j] && strings.TrimSpace(a[i]) != "" && !slices.Contains([]string{"}"}, a[i]) {
+			if j = total - i; j < len(b) && a[i] == b[j] && strings.TrimSpace(a[i]) != "" && a[i] != "}\n" {
 				return i, j
 			}
 		}
