@@ -52,7 +52,10 @@ type Capacity struct {
 
 // Sample is a program that the conformance suite runs.
 type Sample struct {
-	Kind       string // ok, syntax_error, runtime_error, forever, flood, alloc, effect, probe, canary
+	// Kind is ok, syntax_error, runtime_error, forever, flood, alloc, effect,
+	// probe or canary; where sessions are kept also keep (binds something) and
+	// recall (prints WantStdout only in a session where keep has run).
+	Kind       string
 	Code       []byte
 	WantStdout []byte
 	WantValue  string

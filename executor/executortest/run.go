@@ -2,6 +2,8 @@ package executortest
 
 import (
 	"context"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,7 +29,7 @@ func Run(t *testing.T, e executor.Executor, settings ...executor.Config) {
 	configure(t, s.wire, settings)
 	for _, l := range s.about.Languages {
 		s.lang = l
-		for _, c := range submitChecks() {
+		for _, c := range slices.Concat(submitChecks(), sessionChecks()) {
 			t.Run(l.ID+"/"+c.id+" "+c.name, func(t *testing.T) { c.do(t, s) })
 		}
 	}
@@ -58,6 +60,8 @@ type suite struct {
 	host  *wire.Client
 	about executor.Description
 	lang  executor.Language // the one whose turn it is
+
+	sessions atomic.Int64 // ids that were used
 }
 
 func newSuite(p *wire.InProcess, e executor.Executor) *suite {

@@ -101,7 +101,9 @@ func failures(t *testing.T, e executor.Executor, only ...string) (failed []strin
 	}
 	try(describeChecks())
 	configure(t, s.wire, nil)
+	_, _ = s.host.Describe(t.Context(), "test", "samples") // D02 tells
 	try(submitChecks())
+	try(sessionChecks())
 	try(lastChecks())
 	return failed
 }

@@ -503,12 +503,14 @@ func (x *Language) GetGrammar() string {
 
 // A program that the conformance suite runs, written by the plugin's author.
 type Sample struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // ok, syntax_error, runtime_error, forever, flood, alloc, effect, probe or canary
-	Code          []byte                 `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	WantStdout    []byte                 `protobuf:"bytes,3,opt,name=want_stdout,json=wantStdout,proto3" json:"want_stdout,omitempty"`
-	WantValue     string                 `protobuf:"bytes,4,opt,name=want_value,json=wantValue,proto3" json:"want_value,omitempty"`
-	WantInTree    []string               `protobuf:"bytes,5,rep,name=want_in_tree,json=wantInTree,proto3" json:"want_in_tree,omitempty"` // identifiers that the tree must show
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ok, syntax_error, runtime_error, forever, flood, alloc, effect, probe or
+	// canary; where sessions are kept also keep and recall.
+	Kind          string   `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Code          []byte   `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	WantStdout    []byte   `protobuf:"bytes,3,opt,name=want_stdout,json=wantStdout,proto3" json:"want_stdout,omitempty"`
+	WantValue     string   `protobuf:"bytes,4,opt,name=want_value,json=wantValue,proto3" json:"want_value,omitempty"`
+	WantInTree    []string `protobuf:"bytes,5,rep,name=want_in_tree,json=wantInTree,proto3" json:"want_in_tree,omitempty"` // identifiers that the tree must show
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
