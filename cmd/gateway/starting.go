@@ -20,11 +20,7 @@ const startPoll = 100 * time.Millisecond
 // An error means that waiting will not help: every plugin is up, and the policy
 // is not to be had.
 func (h *house) keepStarting(ctx context.Context) error {
-	told := make(chan struct{})
-	go func() { // while the plugins come up
-		defer close(told)
-		h.tellUpstream(ctx)
-	}()
+	told := h.comparing(ctx)
 	if err := h.host.Start(ctx); err != nil {
 		return unlessEnded(ctx, fmt.Errorf("start the plugins: %w", err))
 	}

@@ -10,6 +10,17 @@ import (
 	"github.com/sluice-gateway/sluice/policies"
 )
 
+// comparing does tellUpstream while the plugins come up, and says when it is
+// done.
+func (h *house) comparing(ctx context.Context) <-chan struct{} {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		h.tellUpstream(ctx)
+	}()
+	return told
+}
+
 // tellUpstream warns when the policy in force is looser than the sources that
 // it is pinned to, or not to be compared with them. It stays in force: the pin
 // is for those who change policies, and CI holds them to it.
