@@ -136,12 +136,18 @@ func TestStricterPolicyIsInStep(t *testing.T) {
 // that changes no entry does not.
 func TestEditsWithoutReview(t *testing.T) {
 	for name, change := range map[string]func(fstest.MapFS){
-		"a list":      func(f fstest.MapFS) { addEntry(t, f, "writing_functions", "sympy.mathml") },
-		"a bound":     func(f fstest.MapFS) { replace(t, f, "allowlist.rego", "max_nodes := 20000", "max_nodes := 20001") },
-		"a profile":   func(f fstest.MapFS) { replace(t, f, "profiles.yaml", "remove: [sys, time]", "remove: [sys, time, numpy.testing]") },
-		"a level":     func(f fstest.MapFS) { replace(t, f, "profiles.yaml", `private-name: "off"`, "private-name: warn") },
-		"a new list":  func(f fstest.MapFS) { replace(t, f, "allowlist.rego", "max_nodes :=", "more := {\"x\"}\n\nmax_nodes :=") },
-		"a new grant": func(f fstest.MapFS) { replace(t, f, "profiles.yaml", "solve:\n", "solve:\n  grants: [\"builtin:open\"]\n") },
+		"a list":  func(f fstest.MapFS) { addEntry(t, f, "writing_functions", "sympy.mathml") },
+		"a bound": func(f fstest.MapFS) { replace(t, f, "allowlist.rego", "max_nodes := 20000", "max_nodes := 20001") },
+		"a profile": func(f fstest.MapFS) {
+			replace(t, f, "profiles.yaml", "remove: [sys, time]", "remove: [sys, time, numpy.testing]")
+		},
+		"a level": func(f fstest.MapFS) { replace(t, f, "profiles.yaml", `private-name: "off"`, "private-name: warn") },
+		"a new list": func(f fstest.MapFS) {
+			replace(t, f, "allowlist.rego", "max_nodes :=", "more := {\"x\"}\n\nmax_nodes :=")
+		},
+		"a new grant": func(f fstest.MapFS) {
+			replace(t, f, "profiles.yaml", "solve:\n", "solve:\n  grants: [\"builtin:open\"]\n")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := shipped(t)

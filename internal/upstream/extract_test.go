@@ -160,15 +160,15 @@ func many(n int, prefix rune) string {
 
 func TestGuards(t *testing.T) {
 	for text, want := range map[string]Guards{
-		"if isinstance(n, ast.Yield): raise E":                                       {DeniedNodes: []string{"Yield"}},
+		"if isinstance(n, ast.Yield): raise E":                                        {DeniedNodes: []string{"Yield"}},
 		"if isinstance(n, (ast.Yield, ast.Lambda)):\n    raise E('x')":                {DeniedNodes: []string{"Lambda", "Yield"}},
 		"if isinstance(n, ast.Attribute) and n.attr.startswith('_'): raise E":         {PrivateAttributes: true},
 		"if isinstance(n, ast.Name) and n.id.startswith('__'): raise E":               {PrivateNames: true},
 		"if isinstance(n, (ast.Name, ast.Attribute)) and f(n).startswith('_'): raise": {PrivateAttributes: true, PrivateNames: true},
 		"if isinstance(n, ast.Call) and isinstance(n.func, ast.Name):\n    raise E":   {},
-		"if isinstance(n, ast.Import): pass":                                         {},
-		"if isinstance(n, list): raise E":                                            {},
-		"if isinstance(n, ast.Name) and n.id.startswith(x): raise E":                 {},
+		"if isinstance(n, ast.Import): pass":                                          {},
+		"if isinstance(n, list): raise E":                                             {},
+		"if isinstance(n, ast.Name) and n.id.startswith(x): raise E":                  {},
 	} {
 		sets, err := parser(t).Extract(t.Context(), "f.py", []byte(text))
 		if err != nil {

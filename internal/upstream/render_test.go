@@ -120,7 +120,7 @@ func TestLineDiff(t *testing.T) {
 func TestSetsThatAreNotEdited(t *testing.T) {
 	for text, want := range map[string]string{
 		"x := {\"a\"}":                     "there is no set of literals names",
-		"names := {\n\t\"a\", # why\n}":   "a comment",
+		"names := {\n\t\"a\", # why\n}":    "a comment",
 		"names := base | {\"a\"}":          "there is no set of literals names",
 		"names := {`a`}":                   "a raw text",
 		"names := {\"a\": 1, \"b\": {}}\n": "there is no set of literals names",
