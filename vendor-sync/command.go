@@ -42,6 +42,7 @@ Flags:
 type command struct {
 	name       string
 	flags      *pflag.FlagSet
+	args       []string // after the command's name
 	policyDir  string
 	output     string
 	strict     string
@@ -61,9 +62,6 @@ type command struct {
 // run is the whole command; it returns the exit status.
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := &command{name: "check", getenv: getenv, stdin: stdin, stdout: stdout, now: time.Now}
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		c.name, args = args[0], args[1:]
-	}
 	code, err := c.do(ctx, args, stderr)
 	if err != nil {
 		fmt.Fprintln(stderr, "vendor-sync:", err)
@@ -79,6 +77,9 @@ func (c *command) do(ctx context.Context, args []string, stderr io.Writer) (int,
 		return upstream.ExitInStep, nil
 	case err != nil:
 		return upstream.ExitUsage, err
+	}
+	if c.args = c.flags.Args(); len(c.args) > 0 {
+		c.name, c.args = c.args[0], c.args[1:]
 	}
 	if err := c.misused(); err != nil {
 		return upstream.ExitUsage, err
@@ -97,7 +98,7 @@ func (c *command) do(ctx context.Context, args []string, stderr io.Writer) (int,
 }
 
 func (c *command) define(stderr io.Writer) {
-	f := pflag.NewFlagSet("vendor-sync "+c.name, pflag.ContinueOnError)
+	f := pflag.NewFlagSet("vendor-sync", pflag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {}
 	f.StringVar(&c.policyDir, "policy-dir", "policies", "the policy `folder`")
@@ -133,8 +134,8 @@ func (c *command) misused() error {
 		want = 1
 	}
 	switch {
-	case c.flags.NArg() != want:
-		return fmt.Errorf("%s takes %d arguments, not %d", c.name, want, c.flags.NArg())
+	case len(c.args) != want:
+		return fmt.Errorf("%s takes %d arguments, not %d", c.name, want, len(c.args))
 	case !slices.Contains(upstream.Formats(), c.output):
 		return fmt.Errorf("--output is %s, not %q", strings.Join(upstream.Formats(), ", "), c.output)
 	case c.source == "" && (c.name == "drift" || c.name == "update"):

@@ -23,7 +23,7 @@ func (c *command) extract(ctx context.Context) (int, error) {
 	if c.output != upstream.FormatText && c.output != upstream.FormatJSON {
 		return upstream.ExitUsage, fmt.Errorf("extract writes text or json, not %s", c.output)
 	}
-	name := c.flags.Arg(0)
+	name := c.args[0]
 	text, err := c.input(name)
 	if err != nil {
 		return upstream.ExitUsage, err
