@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
 // child is one forked interpreter, made for one submission.
@@ -28,6 +30,12 @@ type child struct {
 	stderr  *os.File
 	release func() // gives the uid back; called once, when the child has ended
 
+	number uint64         // of the fork
+	group  *sandbox.Group // nil: none
+	limits sandbox.GroupLimits
+
+	forbidden atomic.Pointer[string] // the system call that ended it
+
 	ended chan struct{} // closed when how it ended is known
 	end   exit
 	once  sync.Once
@@ -36,6 +44,9 @@ type child struct {
 // exit is how a child ended, as its zygote saw it.
 type exit struct {
 	lost   bool // the zygote went first: nobody saw it
+	memory bool // the kernel ended it because its control group's memory was used up
+
+	forbidden string // the system call that it was ended for
 	status syscall.WaitStatus
 	cpu    time.Duration
 	rss    uint64
@@ -60,13 +71,58 @@ func (z *zygote) spawn(uid int, release func()) (*child, error) {
 		return nil, err
 	}
 	c.pidfd = pidfd
-	_ = c.control.SetReadDeadline(time.Now().Add(warmWithin))
-	if k, _, err := readFrame(c.control, frameLimits(0, 0)); err != nil || k != frameWarmed {
+	if err := c.warm(); err != nil {
 		c.discard()
-		return nil, fmt.Errorf("warm a child: %w", errors.Join(errFrame, err))
+		return nil, fmt.Errorf("warm a child: %w", err)
 	}
-	_ = c.control.SetReadDeadline(time.Time{})
 	return c, nil
+}
+
+// warm lets the child begin and waits until it has raised its last wall.
+func (c *child) warm() error {
+	if err := c.fold(); err != nil {
+		return err
+	}
+	_ = c.control.SetReadDeadline(time.Now().Add(warmWithin))
+	c.send(appendFrame(nil, frameGo, nil))
+	head, oob := make([]byte, 5), make([]byte, unix.CmsgSpace(4*8))
+	n, oobn, _, _, err := c.control.ReadMsgUnix(head, oob)
+	if err != nil {
+		return errors.Join(errFrame, err)
+	}
+	listener, err := oneDescriptor(oob[:oobn])
+	if err != nil {
+		return err
+	}
+	calls := c.z.ground.plan.Calls
+	named := calls != nil && calls.Flags != 0
+	switch {
+	case n != len(head) || kind(head[0]) != frameWarmed:
+		err = fmt.Errorf("%w: %q in place of a word that it is warm", errFrame, head[:n])
+	case named != (listener != nil):
+		err = fmt.Errorf("%w: listener %v, wanted %v", errFrame, listener != nil, named)
+	}
+	if err != nil || listener == nil {
+		if listener != nil {
+			listener.Close()
+		}
+		return err
+	}
+	go c.watch(listener)
+	return c.control.SetReadDeadline(time.Time{})
+}
+
+// watch ends the child at its first forbidden system call, until the last of
+// what it was is gone.
+func (c *child) watch(listener *os.File) {
+	err := sandbox.Watch(context.Background(), listener, func(_ int, name string) {
+		c.forbidden.CompareAndSwap(nil, &name)
+		c.kill()
+	})
+	if err != nil {
+		c.z.log.Error("forbidden calls are not watched for; the child is ended", "error", err)
+		c.kill()
+	}
 }
 
 // open makes the child's four channels and returns the far ends.
@@ -129,11 +185,18 @@ func (c *child) finish(e exit) {
 	})
 }
 
-// discard ends the child and frees all that it held.
+// discard ends the child and frees all that it held; what takes until it has
+// ended is not waited for.
 func (c *child) discard() {
 	c.kill()
 	c.closeFiles()
 	c.pidfd.Close()
+	if c.group != nil {
+		go func() {
+			<-c.ended
+			c.disband()
+		}()
+	}
 }
 
 // alive says whether the child has not been seen to end.
@@ -156,12 +219,23 @@ func (c *child) await() exit {
 	defer timer.Stop()
 	select {
 	case <-c.ended:
-		return c.end
+		e := c.end
+		e.memory = e.status.Signaled() && c.outOfMemory()
+		e.forbidden = c.forbade()
+		return e
 	case <-timer.C:
 		c.z.log.Error("a child has ended and its interpreter does not say how")
 		c.z.kill()
 		return exit{lost: true}
 	}
+}
+
+// forbade is the system call that the child was ended for, or nothing.
+func (c *child) forbade() string {
+	if name := c.forbidden.Load(); name != nil {
+		return *name
+	}
+	return ""
 }
 
 // send writes frames. A child that is gone is noticed by the next read.
@@ -209,6 +283,8 @@ func (c *child) parseDeath() error {
 	switch e := c.await(); {
 	case e.lost:
 		return errLost
+	case e.forbidden != "":
+		return fmt.Errorf("parse: the child was ended for system call %s", e.forbidden)
 	case e.status.Signaled() && e.status.Signal() == syscall.SIGXCPU:
 		return executor.ErrCPU
 	case e.status.Signaled() && e.status.Signal() != syscall.SIGKILL:

@@ -23,6 +23,8 @@ type settings struct {
 	MemoryBytes     uint64 `json:"memory_bytes_default,omitzero"`   // where a limit does not say; 0: 1 GiB
 	ScratchBytes    uint64 `json:"scratch_bytes_default,omitzero"`  // where a limit does not say; 0: 16 MiB
 	ParseSeconds    int    `json:"parse_seconds_default,omitempty"` // where a limit does not say; 0: 5
+
+	Require []string `json:"require,omitempty"` // walls and properties without which it does not start: sandbox.require, handed on
 }
 
 const configSchema = `{
@@ -39,7 +41,8 @@ const configSchema = `{
     "renew_after_seconds": {"type": "integer", "minimum": 0, "maximum": 86400, "description": "a new zygote after so long; 0: 900"},
     "memory_bytes_default": {"type": "integer", "minimum": 0, "description": "where no limit says; 0: 1 GiB"},
     "scratch_bytes_default": {"type": "integer", "minimum": 0, "description": "where no limit says; 0: 16 MiB"},
-    "parse_seconds_default": {"type": "integer", "minimum": 0, "maximum": 60, "description": "where no limit says; 0: 5"}
+    "parse_seconds_default": {"type": "integer", "minimum": 0, "maximum": 60, "description": "where no limit says; 0: 5"},
+    "require": {"type": "array", "items": {"type": "string"}, "description": "walls and properties without which it does not start; the gateway hands sandbox.require on"}
   }
 }`
 

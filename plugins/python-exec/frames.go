@@ -11,10 +11,12 @@ import (
 // length, big endian, and the payload follow.
 type kind byte
 
-// The frames. A child sends warmed once; then, for the source and code frames,
+// The frames. A child waits for go and sends warmed once, with its listener
+// beside it where forbidden calls are named; then, for the source and code frames,
 // one of tree, compileError and tooLarge; then, for the run frame, at most one
 // figure and one end. Anything else ends the child.
 const (
+	frameGo           kind = 'G' // host: empty
 	frameWarmed       kind = 'W' // child: empty
 	frameSource       kind = 'S' // host: JSON, see ask
 	frameCode         kind = 'C' // host: the submission's bytes

@@ -13,9 +13,14 @@ import (
 const figureMediaType = "application/vnd.plotly.v1+json"
 
 // judge decides how a run ended. What was measured outside comes first: a
-// limit that fired, then what the child said, then how the kernel saw it end.
+// forbidden call, a limit that fired, then what the child said, then how the
+// kernel saw it end.
 func judge(ctx context.Context, limits executor.Limits, s *said, seen exit, heard error) (executor.Result, error) {
 	switch {
+	case seen.forbidden != "":
+		return executor.Result{Status: executor.StatusCrashed, Signal: signalName(syscall.SIGKILL), ForbiddenCall: seen.forbidden}, nil
+	case seen.memory:
+		return executor.Result{Status: executor.StatusMemoryLimit, LimitFired: "memory"}, nil
 	case s.end == nil && ctx.Err() != nil:
 		return executor.Result{LimitFired: limitName(context.Cause(ctx))}, context.Cause(ctx)
 	case s.end != nil:

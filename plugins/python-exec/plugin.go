@@ -13,8 +13,8 @@ import (
 
 // plugin implements executor.Executor, Configurer and HealthChecker.
 type plugin struct {
-	apart string       // see ground.apart
-	log   *slog.Logger // nil until Configure, which takes the default
+	less lessened     // for tests
+	log  *slog.Logger // nil until Configure, which takes the default
 
 	mu   sync.Mutex
 	cfg  settings
@@ -30,7 +30,7 @@ func (p *plugin) Configure(ctx context.Context, c executor.Config) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	ground, warnings, err := newGround(ctx, cfg, p.apart)
+	ground, warnings, err := newGround(ctx, cfg, p.less)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,11 @@ func (p *plugin) Configure(ctx context.Context, c executor.Config) ([]string, er
 	if p.log == nil {
 		p.log = slog.Default()
 	}
-	p.cfg, p.pool = cfg, newPool(ground, p.log)
+	pool, err := newPool(ground, p.log)
+	if err != nil {
+		return nil, err
+	}
+	p.cfg, p.pool = cfg, pool
 	return warnings, nil
 }
 

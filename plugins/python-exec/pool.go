@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
 // pool keeps children ready, from one zygote at a time, and replaces a zygote
@@ -41,7 +42,13 @@ const (
 	startWithin = 60 * time.Second
 )
 
-func newPool(g ground, log *slog.Logger) *pool {
+func newPool(g ground, log *slog.Logger) (*pool, error) {
+	if g.groupWall().InForce {
+		var err error
+		if g.groups, err = sandbox.OpenGroups("python"); err != nil {
+			return nil, err
+		}
+	}
 	p := &pool{ground: g, cfg: g.cfg, log: log}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.wake = sync.NewCond(&p.mu)
@@ -54,7 +61,7 @@ func newPool(g ground, log *slog.Logger) *pool {
 	for range makers {
 		go p.make()
 	}
-	return p
+	return p, nil
 }
 
 // acquire takes a ready child, or waits for one until ctx ends.
@@ -150,7 +157,7 @@ func (p *pool) make() {
 func (p *pool) slot(z *zygote) (uid int, release func()) {
 	n := p.slots[len(p.slots)-1]
 	p.slots = p.slots[:len(p.slots)-1]
-	if z.about.Apart == byUID {
+	if z.about.UIDs {
 		uid = p.cfg.UIDBase + n - 1
 	}
 	return uid, func() {
@@ -244,7 +251,7 @@ func (p *pool) adopt(z *zygote) {
 	p.current = z
 	p.lastErr = nil
 	p.hurry = p.cfg.WaitingChildren
-	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.proc.walls, "children_apart_by", z.about.Apart)
+	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.walls(), "children_apart_by", z.about.Apart)
 	p.wake.Broadcast()
 }
 
@@ -321,6 +328,12 @@ func (p *pool) close() {
 	}
 	if current != nil {
 		current.kill()
+		<-current.proc.done
 	}
 	p.bg.Wait()
+	if p.ground.groups != nil {
+		if err := p.ground.groups.Close(); err != nil {
+			p.log.Warn("control groups stay", "error", err)
+		}
+	}
 }

@@ -15,7 +15,7 @@ import (
 type process struct {
 	pid    int
 	userNS bool            // it is in a user namespace of its own
-	walls  []string        // in force around it
+	walls  []sandbox.Wall  // around its children
 	kill   func()          // ends it and all its descendants; safe to call again
 	done   <-chan struct{} // closed when it and they have ended
 }
@@ -27,7 +27,10 @@ type ground struct {
 	path  string // of the interpreter
 	about survey
 	offer sandbox.Offer
-	apart string // a way to keep children apart, for tests; empty: the best there is
+	less  lessened
+	plan  childPlan
+
+	groups *sandbox.Groups // of the children; nil: none
 }
 
 // stackBytes is the stack of the interpreter: parsing deep but legal texts
@@ -36,8 +39,8 @@ const stackBytes = 64 << 20
 
 // newGround looks at the interpreter and at the host. The warnings name the
 // walls that cannot be had.
-func newGround(ctx context.Context, cfg settings, apart string) (ground, []string, error) {
-	g := ground{cfg: cfg, apart: apart}
+func newGround(ctx context.Context, cfg settings, less lessened) (ground, []string, error) {
+	g := ground{cfg: cfg, less: less}
 	var err error
 	if g.path, err = cfg.interpreter(); err != nil {
 		return g, nil, err
@@ -46,14 +49,21 @@ func newGround(ctx context.Context, cfg settings, apart string) (ground, []strin
 		return g, nil, err
 	}
 	g.offer = sandbox.Probe()
-	if apart == byGroup { // as on a host that has no namespaces to give
-		g.offer = sandbox.Offer{UID: g.offer.UID, Permitted: g.offer.Permitted}
+	if less.apart == byGroup { // as on a host that has no namespaces to give
+		g.offer.Mechanism, g.offer.Namespaces, g.offer.Pivot, g.offer.Why = "", nil, false, "left out"
+	}
+	if err := g.planChildren(); err != nil {
+		return g, nil, err
 	}
 	launch, err := g.launch(nil)
 	if err != nil {
 		return g, nil, err
 	}
-	return g, missing(launch.Walls()), nil
+	walls := g.walls(launch.Walls())
+	if err := requireWalls(walls, cfg.Require); err != nil {
+		return g, nil, err
+	}
+	return g, missing(walls), nil
 }
 
 // missing lists in words the walls that were asked for and do not stand whole.
@@ -61,16 +71,14 @@ func missing(walls []sandbox.Wall) []string {
 	var list []string
 	for _, w := range walls {
 		switch {
-		case !w.InForce && w.Why != "" && w.Why != notBuilt:
-			list = append(list, fmt.Sprintf("wall %s does not stand around the interpreter: %s", w.Name, w.Why))
+		case !w.InForce && w.Why != "":
+			list = append(list, fmt.Sprintf("wall %s does not stand around programs: %s", w.Name, w.Why))
 		case w.InForce && w.Why != "":
 			list = append(list, fmt.Sprintf("wall %s: %s", w.Name, w.Why))
 		}
 	}
 	return list
 }
-
-const notBuilt = "this wall is not built yet"
 
 // launch plans the interpreter's start with the given descriptors from 2 on.
 func (g ground) launch(files []*os.File) (sandbox.Launch, error) {
@@ -79,19 +87,23 @@ func (g ground) launch(files []*os.File) (sandbox.Launch, error) {
 		return sandbox.Launch{}, err
 	}
 	spec := sandbox.Spec{
-		Path: g.path, Args: []string{g.path, "-I", "-B", "-X", "utf8", "-c", boot, g.apart},
+		Path: g.path, Args: []string{g.path, "-I", "-B", "-X", "utf8", "-c", boot},
 		Env: g.cfg.environment(), Dir: "/",
 		Namespaces: sandbox.AllNamespaces(), ReadOnly: g.about.readOnly(g.path), TmpBytes: g.cfg.ScratchBytes,
 		Rlimits: []sandbox.Rlimit{
 			{Resource: unix.RLIMIT_STACK, Soft: stackBytes, Hard: stackBytes},
 			{Resource: unix.RLIMIT_NOFILE, Soft: 2 * mostChildren, Hard: 2 * mostChildren},
 		},
-		// To give each child a uid of its own, and to end what it leaves behind.
+		// To give each child a uid and namespaces of its own, and to end what
+		// it leaves behind.
 		DropCaps: true, KeepCaps: []sandbox.Cap{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SETPCAP, unix.CAP_KILL},
+		Seccomp: !g.less.lacks(wallSeccomp),
 	}
-	if g.offer.Mechanism == sandbox.ByUserNamespace || !g.offer.Pivot || g.apart == byNamespace {
-		// No uid for each child then, but a PID namespace.
-		spec.KeepCaps = append(spec.KeepCaps, unix.CAP_SYS_ADMIN)
+	if g.offer.Mechanism != "" && g.plan.Apart != byUID {
+		spec.KeepCaps = append(spec.KeepCaps, unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT)
+	}
+	if g.less.lacks(wallRoot) {
+		spec.ReadOnly = nil
 	}
 	if len(files) > 0 {
 		spec.Stderr, spec.Files = files[0], files[1:]
@@ -113,13 +125,9 @@ func (g ground) start(sock, bundle, stderr *os.File) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the interpreter: %w", err)
 	}
-	proc := &process{userNS: g.offer.Mechanism == sandbox.ByUserNamespace, pid: p.PID(), kill: p.Kill, done: p.Done()}
-	for _, w := range p.Walls() {
-		if w.InForce {
-			proc.walls = append(proc.walls, w.Name)
-		}
-	}
-	return proc, nil
+	return &process{
+		userNS: g.offer.Mechanism == sandbox.ByUserNamespace, pid: p.PID(), kill: p.Kill, done: p.Done(), walls: g.walls(p.Walls()),
+	}, nil
 }
 
 // socketPair makes two connected sockets, closed on exec.

@@ -56,7 +56,7 @@ func (p *program) Run(ctx context.Context, g executor.Grant, out executor.Output
 		res, verdict := judge(ctx, g.Limits, said, seen, err)
 		deliver(said, g.Limits.ArtifactBytes, out, &res)
 		res.Usage = executor.Usage{Wall: time.Since(begin), CPU: seen.cpu, Parse: p.took, MaxRSSBytes: seen.rss}
-		res.Walls = p.child.z.proc.walls
+		res.Walls = p.child.z.walls()
 		return res, verdict
 	}
 }
@@ -95,11 +95,8 @@ func (p *program) order(g executor.Grant) order {
 	return o
 }
 
-const (
-	defaultThreads = 16
-	// sharedTasks bounds all children together where they share a uid.
-	sharedTasks = 1024
-)
+// sharedTasks bounds all children together where they share a uid.
+const sharedTasks = 1024
 
 // tasks is how many processes and threads the kernel lets the child's uid have.
 func (c *child) tasks(l executor.Limits) uint32 {
@@ -123,18 +120,20 @@ type said struct {
 // attend lets the child run, passes its output on, and returns when it has said
 // how it ended, or has ended without a word, and all of its output is read.
 func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, out executor.Output) (*said, exit, error) {
-	c := p.child
+	c, s := p.child, &said{}
+	if err := c.tighten(g.Limits); err != nil {
+		return s, exit{}, err
+	}
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
 	var streams sync.WaitGroup
-	s := &said{}
 	streams.Go(func() { drain(watch{out.Stdout(), &s.shown}, c.stdout) })
 	streams.Go(func() { drain(watch{out.Stderr(), &s.shown}, c.stderr) })
 	go feed(c.stdin, p.src.Stdin)
 	c.send(start)
 	err := p.listen(g, s)
 	seen, measured := exit{}, false
-	if s.end != nil {
+	if s.end != nil && c.forbade() == "" {
 		seen, measured = c.measure()
 	}
 	c.kill() // it has said its last word, or has no more to say

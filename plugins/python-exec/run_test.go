@@ -41,11 +41,11 @@ func interpreterPath(tb testing.TB) string {
 // start configures a plugin with real children; set changes its settings.
 func start(tb testing.TB, set map[string]any) *plugin {
 	tb.Helper()
-	return startApart(tb, set, "")
+	return startLess(tb, set, lessened{})
 }
 
-// startApart is start with children kept apart in a given way.
-func startApart(tb testing.TB, set map[string]any, apart string) *plugin {
+// startLess is start with walls left out.
+func startLess(tb testing.TB, set map[string]any, less lessened) *plugin {
 	tb.Helper()
 	cfg := map[string]any{"python": interpreterPath(tb), "waiting_children": 2}
 	for k, v := range set {
@@ -56,7 +56,7 @@ func startApart(tb testing.TB, set map[string]any, apart string) *plugin {
 		tb.Fatal(err)
 	}
 	p := newPlugin()
-	p.apart = apart
+	p.less = less
 	p.log = slog.New(slog.NewTextHandler(testWriter{tb}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	warnings, err := p.Configure(tb.Context(), executor.Config{JSON: text})
 	if err != nil {

@@ -25,9 +25,9 @@ func bootText() (string, error) {
 	return string(text), nil
 }
 
-// bundleFile holds the Python half in an unnamed file in memory, so that no
-// path leads to it.
-func bundleFile() (*os.File, error) {
+// bundleFile holds the Python half and the plan of its walls in an unnamed file
+// in memory, so that no path leads to it.
+func bundleFile(plan childPlan) (*os.File, error) {
 	bundle := map[string]string{}
 	names, err := fs.Glob(runtimeFiles, "runtime/*.py")
 	if err != nil {
@@ -40,7 +40,7 @@ func bundleFile() (*os.File, error) {
 		}
 		bundle[strings.TrimSuffix(path.Base(name), ".py")] = string(text)
 	}
-	data, err := json.Marshal(bundle)
+	data, err := json.Marshal(map[string]any{"sources": bundle, "plan": plan})
 	if err != nil {
 		return nil, fmt.Errorf("pack the runtime: %w", err)
 	}

@@ -85,7 +85,7 @@ func TestStatuses(t *testing.T) {
 			begin := time.Now()
 			o := run(t, p, tc.code, g)
 			if o.status() != tc.status {
-				t.Fatalf("status %v, want %v (%v, problem %+v, stderr %q)", o.status(), tc.status, o.err, o.Problem, o.stderr)
+				t.Fatalf("status %v, want %v (%v, problem %+v, stderr %q, %+v)", o.status(), tc.status, o.err, o.Problem, o.stderr, o.Result)
 			}
 			if tc.stdout != "*" && o.stdout != tc.stdout {
 				t.Errorf("stdout %q, want %q", o.stdout, tc.stdout)

@@ -22,6 +22,9 @@ import (
 // the child's control socket, stdin, stdout and stderr one way, reports the
 // other way. It runs no submission.
 type zygote struct {
+	ground ground
+	name   string // of its children's control groups
+
 	proc  *process
 	sock  *net.UnixConn
 	about ready
@@ -46,9 +49,11 @@ const (
 // ready is a zygote's first report.
 type ready struct {
 	Python    string            `json:"python"`
-	BaseBytes uint64            `json:"base_bytes"`
+	BaseBytes uint64            `json:"base_bytes"` // of address space
+	RSSBytes  uint64            `json:"rss_bytes"`
 	Libraries map[string]string `json:"libraries"`
 	Apart     string            `json:"apart"` // one of byUID, byNamespace, byGroup: see runtime/apart.py
+	UIDs      bool              `json:"uids"`  // each child gets a uid of its own
 }
 
 // report is what a zygote sends; exactly one member is set.
@@ -96,7 +101,7 @@ func startZygote(ctx context.Context, g ground, log *slog.Logger) (*zygote, erro
 		theirs.Close()
 		return nil, err
 	}
-	bundle, err := bundleFile()
+	bundle, err := bundleFile(g.plan)
 	if err != nil {
 		closeAll([]io.Closer{sock, theirs})
 		return nil, err
@@ -113,7 +118,7 @@ func startZygote(ctx context.Context, g ground, log *slog.Logger) (*zygote, erro
 		return nil, err
 	}
 	z := &zygote{
-		proc: proc, sock: sock, log: log, born: time.Now(), dead: make(chan struct{}),
+		ground: g, name: fmt.Sprintf("z%d", proc.pid), proc: proc, sock: sock, log: log, born: time.Now(), dead: make(chan struct{}),
 		waiting: map[uint64]chan forkReply{}, alive: map[uint64]*child{},
 	}
 	if err := z.awaitReady(ctx); err != nil {
@@ -266,6 +271,7 @@ func (z *zygote) fork(c *child, uid int, files []*os.File) (*os.File, error) {
 	}
 	z.next++
 	id, reply := z.next, make(chan forkReply, 1)
+	c.number = id
 	z.waiting[id], z.alive[id] = reply, c
 	z.mu.Unlock()
 

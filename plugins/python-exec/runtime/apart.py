@@ -1,9 +1,10 @@
 """How children are kept apart, and how what one leaves behind is ended.
 
-As root each child has a uid of its own: it can touch no other, and all that
-has this uid ends with it. Without root each child has a PID namespace of its
-own: it sees no other, and all that is in there ends with its init. Where neither
-can be had, its process group and its orphans are ended.
+The best way is a PID, an IPC and a mount namespace for each child: it sees no
+other, its /tmp is its own, and all that is in there ends with the namespace's
+init. Beside that, as root, each child has a uid of its own. Where there are no
+namespaces the uid alone must do, and without root its process group and its
+orphans are ended.
 """
 
 import ctypes
@@ -11,30 +12,35 @@ import errno
 import os
 import signal
 import socket
+import struct
 
-from _runtime import walls
+from _runtime import mounts, walls
 
-CLONE_NEWPID = 0x20000000
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def choose(files, wanted):
-    """The way that is wanted, or else the best that this process can go. To be
-    called before any import of weight, since the way by namespaces forks."""
-    if wanted in ("", Uids.name) and walls.own_uids(files):
-        return Uids()
+def choose(files, plan):
+    """The way that the plan wants, or else the best that this process can go. To
+    be called before any import of weight, since the way by namespaces forks."""
+    wanted = plan["apart"]
+    uids = walls.own_uids(files)
     if wanted in ("", Namespaces.name):
         try:
-            return Namespaces()
+            return Namespaces(plan, uids)
         except OSError:
             pass
+    if wanted in ("", Uids.name) and uids:
+        return Uids()
     return Groups()
 
 
 class Uids:
-    """By uid: the Go side numbers them."""
+    """By uid alone: the Go side numbers them."""
 
     name = "uid"
+    uids = True
+    scratch = False
 
     def fork(self, uid):
         parent = os.getpid()
@@ -58,45 +64,61 @@ class Uids:
 
 
 class Namespaces:
-    """By PID namespace: a small keeper makes their inits, since a fork of it is
+    """By namespaces: a small keeper makes their inits, since a fork of it is
     cheap and a fork of the zygote is not."""
 
     name = "pid namespace"
+    scratch = True
 
-    def __init__(self):
+    def __init__(self, plan, uids):
+        self.uids = uids
         self.own = os.pidfd_open(os.getpid())
         ours, theirs = socket.socketpair()
         if os.fork() == 0:
             try:
                 ours.close()
-                keep(theirs)
+                keep(theirs, plan)
             finally:
                 os._exit(0)
         theirs.close()
         self.keeper = ours
-        init = self.init()
-        try:
-            enter(init)  # to see that it works
-            enter(self.own)
-        finally:
-            self.sweep(0, init, ())
+        self.trial()
 
-    def init(self):
-        """A descriptor of the init of a new namespace."""
-        self.keeper.sendall(b"+")
+    def trial(self):
+        """One child that does nothing, to see that it works."""
+        pid, init, _ = self.fork(0)
+        if pid == 0:
+            os._exit(0)
+        _, status = os.waitpid(pid, 0)
+        self.sweep(pid, init, ())
+        if status:
+            raise OSError(errno.EPERM, "no namespaces")
+
+    def init(self, uid):
+        """A descriptor of the init of new namespaces."""
+        self.keeper.sendall(struct.pack("=I", uid))
         number = int.from_bytes(self.keeper.recv(4), "big")
         if not number:
-            raise OSError(errno.EPERM, "no PID namespace")
+            raise OSError(errno.EPERM, "no namespaces")
         return os.pidfd_open(number)
 
     def fork(self, uid):
-        init = self.init()
-        enter(init)
+        init = self.init(uid)
         try:
+            enter(init, CLONE_NEWPID)
             pid = os.fork()
-        finally:
-            if os.getppid() or os.getpid() == 1:  # the zygote, not the child
-                enter(self.own)
+        except OSError:
+            enter(self.own, CLONE_NEWPID)
+            self.sweep(0, init, ())
+            raise
+        if pid:
+            enter(self.own, CLONE_NEWPID)
+            return pid, init, 0
+        try:
+            enter(init, CLONE_NEWNS | CLONE_NEWIPC)
+            os.chdir("/")
+        except BaseException:
+            os._exit(71)
         return pid, init, 0
 
     def sweep(self, pid, init, known):
@@ -104,15 +126,14 @@ class Namespaces:
         os.close(init)
 
 
-def enter(pidfd):
-    """Lets the next forks be born in the PID namespace of that process."""
-    if walls.libc.setns(pidfd, CLONE_NEWPID) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+def enter(pidfd, kinds):
+    """Joins namespaces of that process; of its PID namespace the next forks are born."""
+    if walls.libc.setns(pidfd, kinds) != 0:
+        walls.fail()
 
 
-def keep(sock):
-    """The keeper: for each byte that comes, an init in a PID namespace of its own.
+def keep(sock, plan):
+    """The keeper: for each uid that comes, an init in namespaces of its own.
 
     Neither is hidden as the zygote is: to enter a namespace by its init is to
     look into the init, and children cannot name the keeper.
@@ -120,19 +141,39 @@ def keep(sock):
     walls.prctl(walls.PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for an init
     own = os.pidfd_open(os.getpid())
-    while sock.recv(1):
+    while True:
+        message = sock.recv(4)
+        if len(message) < 4:
+            return
         number = 0
         if walls.libc.unshare(CLONE_NEWPID) == 0:
-            number = os.fork()
-            if number == 0:
-                rest()
-            enter(own)
+            number = make(plan, struct.unpack("=I", message)[0])
+            enter(own, CLONE_NEWPID)
         sock.sendall(number.to_bytes(4, "big"))
+
+
+def make(plan, uid):
+    """Forks an init and waits until its namespaces are furnished; 0 when they are not."""
+    done, tell = os.pipe()
+    number = os.fork()
+    if number == 0:
+        try:
+            walls.prctl(walls.PR_SET_PDEATHSIG, signal.SIGKILL)
+            if walls.libc.unshare(CLONE_NEWNS | CLONE_NEWIPC) != 0:
+                walls.fail()
+            mounts.private_tmp(plan["scratch_bytes"], uid or os.getuid(), plan["under_tmp"])
+            os.write(tell, b".")
+            rest()
+        finally:
+            os._exit(1)
+    os.close(tell)
+    furnished = os.read(done, 1)
+    os.close(done)
+    return number if furnished else 0
 
 
 def rest():
     """An init: outlives its namespace's programs and lets them be reaped."""
-    walls.prctl(walls.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.closerange(0, 1 << 16)
     walls.drop_capabilities()
     while True:
@@ -143,6 +184,8 @@ class Groups:
     """By process group, and by parentage: orphans become the zygote's own."""
 
     name = "process group"
+    uids = False
+    scratch = False
 
     def __init__(self):
         walls.prctl(PR_SET_CHILD_SUBREAPER, 1)

@@ -1,7 +1,8 @@
 """Loads the runtime from a descriptor, so that no file of it is ever on disk.
 
 The text of this file is the argument of `python -I -c`; descriptor 4 holds a
-JSON object {name: source} of the other files here.
+JSON object: "sources", {name: source} of the other files here, and "plan", what
+the Go side has decided of the walls (walls.go).
 """
 
 import importlib.abc
@@ -32,12 +33,13 @@ class Bundle(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def main():
     with os.fdopen(4, "rb") as file:
-        bundle = Bundle(json.loads(file.read()))
+        given = json.loads(file.read())
+    bundle = Bundle(given["sources"])
     sys.meta_path.insert(0, bundle)
     from _runtime import zygote
 
     sys.meta_path.remove(bundle)
-    zygote.main(3)
+    zygote.main(3, given["plan"])
 
 
 main()

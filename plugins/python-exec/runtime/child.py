@@ -257,14 +257,18 @@ def warm_up():
         linecache.cache.pop(trace.FILENAME, None)
 
 
-def serve(control, reseed, shown, base):
+def serve(control, zygote):
     """The whole life of a child. Returns its exit code."""
+    frames.receive(control, b"G")  # the Go side has put this process into its control group
     streams()
     resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, STACK_BYTES))
+    if not zygote.apart.scratch:
+        limit(resource.RLIMIT_FSIZE, 0)
     warm_up()
-    reseed()
+    zygote.reseed()
     atexit._clear()
-    frames.send(control, b"W")
+    zygote.calls.close(control)
+    shown, base = zygote.shown, zygote.base
 
     ask = json.loads(frames.receive(control, b"S"))
     code = frames.receive(control, b"C")

@@ -31,7 +31,11 @@ def receive(fd, want):
     return _read(fd, size)
 
 
+def head(kind, size):
+    return HEAD.pack(kind, size)
+
+
 def send(fd, kind, payload=b""):
-    data = memoryview(HEAD.pack(kind, len(payload)) + payload)
+    data = memoryview(head(kind, len(payload)) + payload)
     while data:
         data = data[os.write(fd, data):]

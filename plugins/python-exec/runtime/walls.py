@@ -11,10 +11,17 @@ LAST_CAPABILITY = 63
 OPEN_FILES = 64
 
 libc = ctypes.CDLL(None, use_errno=True)
+word = ctypes.c_ulong  # what a system call's argument is
+
+
+def fail():
+    """Raises what the C library's last call failed with."""
+    number = ctypes.get_errno()
+    raise OSError(number, os.strerror(number))
 
 
 def prctl(option, value):
-    return libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0)
+    return libc.prctl(option, word(value), 0, 0, 0)
 
 
 def hide_from_neighbours():
@@ -39,7 +46,8 @@ def enclose(uid, parent, fds):
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
     drop_capabilities()
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    if prctl(PR_SET_NO_NEW_PRIVS, 1) != 0:
+        fail()
     prctl(PR_SET_DUMPABLE, 0)
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -80,4 +88,5 @@ class _Header(ctypes.Structure):
 def drop_capabilities():
     """Empties the permitted, effective and inheritable sets."""
     header = _Header(0x20080522, 0)
-    libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)())
+    if libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()) != 0:
+        fail()

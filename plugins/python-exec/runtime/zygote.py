@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 
-from _runtime import apart, child, figure, trace, walls
+from _runtime import apart, calls, child, figure, trace, walls
 
 WARM_UP = """\
 import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
@@ -122,9 +122,10 @@ def mapped():
 class Zygote:
     """The loop: forks on command, tells who ended and how."""
 
-    def __init__(self, sock, apart):
+    def __init__(self, sock, apart, plan):
         self.sock = sock
         self.apart = apart
+        self.calls = calls.ready(plan["calls"])
         self.poll = select.poll()
         self.poll.register(sock, select.POLLIN)
         self.shown = figure.Shown()
@@ -146,7 +147,9 @@ class Zygote:
             "python": sys.version.split()[0],
             "base_bytes": self.base,
             "libraries": versions(),
+            "rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
             "apart": self.apart.name,
+            "uids": self.apart.uids,
         }})
 
     def run(self):
@@ -183,7 +186,7 @@ class Zygote:
         try:
             self.sock.detach()
             walls.enclose(uid, parent, fds)
-            code = child.serve(3, self.reseed, self.shown, self.base)
+            code = child.serve(3, self)
         except child.frames.Closed:
             code = 0
         except BaseException as error:
@@ -224,10 +227,10 @@ def versions():
     return {m.__name__: m.__version__ for m in (mpmath, numpy, plotly, sympy)}
 
 
-def main(fd):
+def main(fd, plan):
     sys.setrecursionlimit(1000)
     os.umask(0o077)
     files = [json.__file__, importlib.util.find_spec("plotly").origin]
-    zygote = Zygote(socket.socket(fileno=fd), apart.choose(files, "".join(sys.argv[1:])))
+    zygote = Zygote(socket.socket(fileno=fd), apart.choose(files, plan), plan)
     zygote.prepare()
     zygote.run()

@@ -1,0 +1,48 @@
+"""A child's own /tmp: made by its init, in a mount namespace of its own."""
+
+import os
+
+from _runtime import walls
+
+MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 1 << 12, 1 << 13, 1 << 14, 1 << 18
+INODES = 1024
+
+
+def mount(source, target, kind, flags, data=None):
+    text = [None if word is None else os.fsencode(word) for word in (source, target, kind)]
+    if walls.libc.mount(*text, walls.word(flags), None if data is None else data.encode()) != 0:
+        walls.fail()
+
+
+def private_tmp(size, uid, under):
+    """Puts an empty file system over /tmp that this uid alone can use.
+
+    ``under`` are directories and files below /tmp that the interpreter needs
+    (where it lies there): they stay visible, as they are.
+    """
+    mount(None, "/", None, MS_REC | MS_PRIVATE)
+    place = "/tmp"
+    if under:
+        place = "/tmp/.private"
+        os.makedirs(place, exist_ok=True)
+    mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+          "size=%d,nr_inodes=%d,mode=0700,uid=%d,gid=%d" % (size, INODES, uid, uid if uid != os.getuid() else os.getgid()))
+    for path in under:
+        show(path, place + path.removeprefix("/tmp"))
+    if under:
+        mount(place, "/tmp", None, MS_MOVE)
+
+
+def show(path, at):
+    umask = os.umask(0o022)
+    os.makedirs(os.path.dirname(at), exist_ok=True)
+    if os.path.islink(path):
+        os.symlink(os.readlink(path), at)
+    elif os.path.isdir(path):
+        os.mkdir(at)
+        mount(path, at, None, MS_BIND | MS_REC)
+    else:
+        open(at, "x").close()
+        mount(path, at, None, MS_BIND)
+    os.umask(umask)

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sluice-gateway/sluice/internal/sandbox"
+)
+
+// The walls' names in this file; sandbox.WallNames has them in order.
+const (
+	wallSeccomp    = "seccomp"
+	wallNamespaces = "namespaces"
+	wallRoot       = "root"
+	wallCgroup     = "cgroup"
+)
+
+// controlFD is the number of a child's control socket.
+const controlFD = 3
+
+// childPlan is what the interpreter is told of the walls around its children.
+type childPlan struct {
+	Apart        string     `json:"apart"`         // how children are kept apart; empty: the best way there is
+	ScratchBytes uint64     `json:"scratch_bytes"` // of each child's /tmp
+	UnderTmp     []string   `json:"under_tmp"`     // what the interpreter needs below /tmp
+	Calls        *callsPlan `json:"calls"`         // nil: no filter
+}
+
+// callsPlan is sandbox.ChildFilter for runtime/calls.py.
+type callsPlan struct {
+	Number   int      `json:"number"` // of seccomp(2) on this architecture
+	Program  string   `json:"program"`
+	PIDSlots []uint32 `json:"pid_slots"`
+	Flags    uint32   `json:"flags"`
+	Seal     string   `json:"seal"`
+}
+
+// lessened is what tests leave out, to see what it was good for.
+type lessened struct {
+	apart   string   // a way to keep children apart; empty: the best there is
+	without []string // names of walls
+}
+
+func (l lessened) lacks(wall string) bool { return slices.Contains(l.without, wall) }
+
+// planChildren decides which walls each child gets, from what the host offers.
+func (g *ground) planChildren() error {
+	g.plan = childPlan{Apart: g.less.apart, ScratchBytes: g.cfg.ScratchBytes, UnderTmp: underTmp(g.about.readOnly(g.path))}
+	if g.less.lacks(wallNamespaces) && g.plan.Apart == "" {
+		g.plan.Apart = byUID
+	}
+	if !g.offer.Filter || g.less.lacks(wallSeccomp) {
+		return nil
+	}
+	filter, err := sandbox.NewChildFilter(g.offer.Notify, controlFD)
+	if err != nil {
+		g.offer.SeccompWhy = err.Error()
+		return nil //nolint:nilerr // the wall is missing, and says why
+	}
+	g.plan.Calls = &callsPlan{
+		Number: unix.SYS_SECCOMP, Program: base64.StdEncoding.EncodeToString(filter.Program), PIDSlots: filter.PIDSlots,
+		Flags: filter.Flags, Seal: base64.StdEncoding.EncodeToString(filter.Seal),
+	}
+	return nil
+}
+
+// walls says which stand around a child, in the list's order: what the
+// interpreter lost at its start, and what the child gives up itself.
+func (g ground) walls(around []sandbox.Wall) []sandbox.Wall {
+	list := slices.Clone(around)
+	for i := range list {
+		switch w := &list[i]; w.Name {
+		case wallSeccomp:
+			*w = g.callsWall()
+		case wallCgroup:
+			*w = g.groupWall()
+		}
+	}
+	return list
+}
+
+func (g ground) callsWall() sandbox.Wall {
+	w := sandbox.Wall{Name: wallSeccomp}
+	switch {
+	case g.plan.Calls == nil:
+		w.Why = orElse(g.offer.SeccompWhy, "left out")
+	case g.offer.Notify:
+		w.InForce, w.Mechanism = true, "allow-list in each child, forbidden calls named by user notification"
+	default:
+		w.InForce, w.Mechanism = true, "allow-list in each child"
+		w.Why = "forbidden calls are not named: " + orElse(g.offer.SeccompWhy, "no user notification here")
+	}
+	return w
+}
+
+func (g ground) groupWall() sandbox.Wall {
+	w := sandbox.Wall{Name: wallCgroup}
+	if g.offer.Groups == 0 || g.less.lacks(wallCgroup) {
+		w.Why = orElse(g.offer.GroupsWhy, "left out")
+		return w
+	}
+	w.InForce, w.Mechanism, w.Why = true, fmt.Sprintf("cgroup v%d for each child", g.offer.Groups), g.offer.GroupsWhy
+	return w
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// remedies say what an operator can change where a property cannot be had.
+var remedies = map[string]string{
+	"syscalls": "run it on a kernel with CONFIG_SECCOMP_FILTER, on amd64 or arm64, in a container whose profile allows seccomp(2)",
+	"files":    "give it a kernel with Landlock (5.13 or later, lsm=landlock), or let it make mount namespaces: as root with CAP_SYS_ADMIN, or with unprivileged user namespaces",
+	"network":  "let it install system call filters (a kernel with CONFIG_SECCOMP_FILTER), or make network namespaces",
+}
+
+// requireWalls holds the walls to what the operator requires.
+func requireWalls(walls []sandbox.Wall, names []string) error {
+	var faults []error
+	for _, name := range names {
+		if err := sandbox.Require(walls, name); err != nil {
+			remedy := orElse(remedies[name], "see the reason in brackets")
+			faults = append(faults, fmt.Errorf("%w; remedy: %s, or leave %q out of sandbox.require, which lets programs reach what that wall keeps from them", err, remedy, name))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// underTmp picks the paths below /tmp, with what links among them lead to, none
+// below another.
+func underTmp(paths []string) []string {
+	found := []string{}
+	for _, p := range paths {
+		if real, err := filepath.EvalSymlinks(p); err == nil && real != p {
+			paths = append(paths, real)
+		}
+	}
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		below := slices.ContainsFunc(found, func(dir string) bool { return strings.HasPrefix(p, dir+"/") })
+		if strings.HasPrefix(p, "/tmp/") && !below {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// walls lists the names of those that stand around a child.
+func (z *zygote) walls() []string {
+	var names []string
+	for _, w := range z.proc.walls {
+		if w.InForce {
+			names = append(names, w.Name)
+		}
+	}
+	return names
+}
