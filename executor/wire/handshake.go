@@ -33,6 +33,9 @@ var (
 	// ErrRefused says that the plugin refused what it was asked, for a reason
 	// of its own: its settings, say, or a verb that it does not know.
 	ErrRefused = errors.New("plugin refused")
+	// ErrInternal says that a session verb failed by the plugin's own fault,
+	// whose log says why. The process goes on.
+	ErrInternal = errors.New("plugin failed")
 )
 
 // Handshake is what both halves agree on before they speak: the cookie, and

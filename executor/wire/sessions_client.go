@@ -109,6 +109,7 @@ func sessionError(err error) error {
 		codes.NotFound:          executor.ErrSessionUnknown,
 		codes.ResourceExhausted: executor.ErrTooManySessions,
 		codes.Aborted:           executor.ErrSessionBusy,
+		codes.Internal:          ErrInternal,
 	}
 	if told := known[status.Code(err)]; err != nil && told != nil {
 		return fmt.Errorf("%w: %w", errSession, told)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/executor/wire"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -83,6 +84,8 @@ func (p *pool) sessionFault(g *generation, err error) error {
 		return fmt.Errorf("plugin %q: %w", p.spec.Name, executor.ErrSessionLost)
 	case errors.Is(err, executor.ErrSessionBusy):
 		return fmt.Errorf("plugin %q: %w", p.spec.Name, gateway.ErrSessionBusy)
+	case errors.Is(err, wire.ErrInternal):
+		return fmt.Errorf("plugin %q: %w: %w", p.spec.Name, gateway.ErrPluginFault, err)
 	case errors.Is(err, executor.ErrTooManySessions):
 		return fmt.Errorf("plugin %q: %w", p.spec.Name, gateway.ErrSessionsFull)
 	}

@@ -80,7 +80,7 @@ type ExecutorClient interface {
 	// UNIMPLEMENTED to each, and SESSION_LOST to a Source that names a session.
 	// NOT_FOUND: no such session. RESOURCE_EXHAUSTED: no room for another one.
 	// ABORTED: the session runs a cell, and did not come to rest in time.
-	// INVALID_ARGUMENT: an id that is malformed or in use.
+	// INVALID_ARGUMENT: a malformed id. INTERNAL: the plugin's own fault.
 	OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error)
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
@@ -263,7 +263,7 @@ type ExecutorServer interface {
 	// UNIMPLEMENTED to each, and SESSION_LOST to a Source that names a session.
 	// NOT_FOUND: no such session. RESOURCE_EXHAUSTED: no room for another one.
 	// ABORTED: the session runs a cell, and did not come to rest in time.
-	// INVALID_ARGUMENT: an id that is malformed or in use.
+	// INVALID_ARGUMENT: a malformed id. INTERNAL: the plugin's own fault.
 	OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error)
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
