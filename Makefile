@@ -55,16 +55,16 @@ soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py
 
 # The benchmarks whose allocations have a hard bound, and a fixed count of rounds, so that a run is short.
-GUARDED := -run '^$$' -bench '^(BenchmarkDecide|BenchmarkReadJSON|BenchmarkSubmission|BenchmarkSolve)$$' -benchmem -benchtime 200x ./internal/policy ./executor/wire ./plugins/calc
+GUARDED := -run '^$$' -bench '^(BenchmarkDecide|BenchmarkDecideShipped|BenchmarkReadJSON|BenchmarkSubmission|BenchmarkSolve)$$' -benchmem -benchtime 200x ./internal/policy ./executor/wire ./plugins/calc
 WITH    := .venv/bin/python scripts/with_gateway.py
 
 .build/bench: $(shell find bench -name '*.go' -o -path '*/programs/*') go.mod go.sum
 	@mkdir -p .build
 	$(GO) build -o $@ ./bench
 
-bench: build .build/bench ## Sluice beside the alternatives, one run: text, .build/bench.json, docs/performance.svg
+bench: build .build/bench ## Sluice beside the alternatives, one run: text, docs/performance.md
 	@$(WITH) -- .build/bench compare --json .build/bench.json
-	@.build/bench chart
+	@.build/bench chart --page docs/performance.md
 
 bench-go: build ## Go benchmarks of every stage, readable by benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count $(or $(COUNT),5) ./internal/policy ./executor/wire ./internal/pluginhost ./plugins/...

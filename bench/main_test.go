@@ -105,6 +105,17 @@ func TestAChartIsDrawnFromAReport(t *testing.T) {
 	if text, err := os.ReadFile(svg); err != nil || !bytes.Contains(text, []byte("</svg>")) {
 		t.Errorf("%s, %v", text, err)
 	}
+	page := filepath.Join(dir, "page.md")
+	for text, good := range map[string]bool{"# Title\n": false, "# Title\n" + markBegin + "old\n" + markEnd + "more\n": true} {
+		if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, _, says := invoke(nil, "", "chart", "--json", filepath.Join(dir, "r.json"), "--svg", svg, "--page", page)
+		now, _ := os.ReadFile(page)
+		if (code == 0) != good || strings.Contains(string(now), "old") || good && !strings.HasSuffix(string(now), "```\n"+markEnd+"more\n") {
+			t.Errorf("exit status %d, %q, %q", code, says, now)
+		}
+	}
 	if code, _, says := invoke(nil, "", "chart", "--json", filepath.Join(dir, "none.json"), "--svg", svg); code != 1 || !strings.Contains(says, "make bench") {
 		t.Errorf("exit status %d, %q", code, says)
 	}

@@ -29,7 +29,7 @@ type Answer struct {
 // Target is one way to run programs. Call is safe for concurrent use by
 // different clients.
 type Target interface {
-	// Key is one or two letters, as in the list; Title says it in words.
+	// Key is one or two letters, as in docs/performance.md; Title says it in words.
 	Key() string
 	Title() string
 	// Slow is for targets whose calls take a good part of a second.
