@@ -73,6 +73,8 @@ func inside(mode string, args []string) int {
 		return fence(args)
 	case "group":
 		return grouped(args[0])
+	case "reach":
+		return reach(args)
 	case "host":
 		return playHost()
 	}

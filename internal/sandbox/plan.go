@@ -31,8 +31,9 @@ type order struct {
 	KeepCaps   []Cap
 	DropGroups bool
 
-	Seccomp bool
-	Group   bool // entered by the starter, while the shim waits for this order
+	Landlock *landlockOrder
+	Seccomp  bool
+	Group    bool // entered by the starter, while the shim waits for this order
 
 	Probe probeKind // not empty: try that and end
 }

@@ -97,9 +97,9 @@ func TestRequire(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"clean-start": "", "rlimits": "", "namespaces": "", "network": "",
-		"files":    `require wall "files": it cannot stand here (landlock: this wall is not built yet; root: not asked for)`,
+		"files":    `require wall "files": it cannot stand here (landlock: not asked for; root: not asked for)`,
 		"syscalls": "seccomp: not asked for",
-		"seccomp":  "not asked for", "landlock": "not built yet", "cgroup": "not asked for",
+		"seccomp":  "not asked for", "landlock": "not asked for", "cgroup": "not asked for",
 		"moat": `require wall "moat": there is no such wall or property; there are clean-start, rlimits`,
 	} {
 		err := l.Require(name)

@@ -22,6 +22,9 @@ type Offer struct {
 	Notify     bool   // filters with user notification
 	SeccompWhy string // why one of these is missing
 
+	Landlock    int    // the ABI, 0: none
+	LandlockWhy string // why there is none
+
 	Groups    int    // version of the control groups that this process can make: 1, 2 or 0
 	GroupsWhy string // why it cannot, or which controller is missing
 }
@@ -42,6 +45,7 @@ func Probe() Offer {
 	of := Offer{UID: os.Geteuid(), Permitted: permitted()}
 	offerFilters(&of)
 	offerGroups(&of)
+	offerLandlock(&of)
 	var why []string
 	for _, m := range []Mechanism{ByPrivilege, ByUserNamespace} {
 		if m == ByPrivilege && of.Permitted&(1<<unix.CAP_SYS_ADMIN) == 0 {

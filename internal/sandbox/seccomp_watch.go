@@ -40,6 +40,14 @@ type response struct {
 // processes is gone, or when ctx ends; from then on the kernel answers their
 // forbidden calls ENOSYS.
 func Watch(ctx context.Context, listener *os.File, onForbidden func(pid int, name string)) error {
+	return watch(ctx, listener, func(pid int, name string) unix.Errno {
+		onForbidden(pid, name)
+		return unix.EPERM
+	})
+}
+
+// watch answers each notification with an errno.
+func watch(ctx context.Context, listener *os.File, judge func(pid int, name string) unix.Errno) error {
 	file, err := pollable(listener)
 	if err != nil {
 		return err
@@ -66,9 +74,8 @@ func Watch(ctx context.Context, listener *os.File, onForbidden func(pid int, nam
 		case n.id == 0:
 			continue
 		}
-		onForbidden(int(n.pid), SyscallName(int(n.nr)))
-		answer := response{id: n.id, error: -int32(unix.EPERM)}
-		_ = conn.Control(func(fd uintptr) { // the thread may be gone, and has no need of an answer then
+		answer := response{id: n.id, error: -int32(judge(int(n.pid), SyscallName(int(n.nr))))} //nolint:gosec // an errno
+		_ = conn.Control(func(fd uintptr) {                                                    // the thread may be gone, and has no need of an answer then
 			_ = control(int(fd), unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&answer))
 		})
 	}

@@ -45,6 +45,10 @@ type Spec struct {
 	// interfaces. What runs submissions gets a strict one: see ChildFilter.
 	Seccomp bool
 
+	// Landlock asks for a domain around the command and all that it starts.
+	// Paths are looked up inside, in a root of its own if there is one.
+	Landlock *Domain
+
 	// Group asks for a control group of that name for the command and what it
 	// starts, under this process's own; it is removed when the command ends.
 	Group       string

@@ -12,6 +12,7 @@ type Wall struct {
 	Mechanism  string      // how, when in force: "pivot_root", "user namespace" …
 	Why        string      // why not, or what is missing although in force
 	Namespaces []Namespace // of the wall "namespaces": those in force
+	Files      bool        // of the wall "landlock": paths are restricted, not only sockets and signals
 }
 
 // wall is one entry of the ordered list. plan is pure: it says whether the wall
@@ -40,7 +41,7 @@ func walls() []wall {
 	return []wall{
 		{nameCleanStart, planCleanStart, raiseCleanStart},
 		{nameRlimits, planRlimits, raiseRlimits},
-		notBuilt(nameLandlock),
+		{nameLandlock, planLandlock, raiseLandlock},
 		{nameSeccomp, planSeccomp, raiseSeccomp},
 		{nameNamespaces, planNamespaces, raiseNamespaces},
 		{nameRoot, planRoot, raiseRoot},
@@ -52,12 +53,6 @@ func walls() []wall {
 // before what gives them up.
 func raising() []string {
 	return []string{nameNamespaces, nameRoot, nameCgroup, nameRlimits, nameCleanStart, nameLandlock, nameSeccomp}
-}
-
-func notBuilt(name string) wall {
-	return wall{name: name, plan: func(Spec, Offer, *order) Wall {
-		return Wall{Name: name, Why: "this wall is not built yet"}
-	}}
 }
 
 // WallNames lists the names of all walls, in order.
@@ -101,7 +96,7 @@ func requireOne(ws []Wall, name string) error {
 			if w.Name != a {
 				continue
 			}
-			if w.InForce && (name != "network" || a != nameNamespaces || w.has(Net)) {
+			if w.gives(name) {
 				return nil
 			}
 			why = append(why, a+": "+w.reason())
@@ -112,6 +107,19 @@ func requireOne(ws []Wall, name string) error {
 			name, strings.Join(append(WallNames(), Properties()...), ", "))
 	}
 	return fmt.Errorf("require wall %q: it cannot stand here (%s)", name, strings.Join(why, "; "))
+}
+
+// gives tells whether the wall stands, and with the part that the property needs.
+func (w Wall) gives(property string) bool {
+	switch {
+	case !w.InForce:
+		return false
+	case property == "network" && w.Name == nameNamespaces:
+		return w.has(Net)
+	case property == "files" && w.Name == nameLandlock:
+		return w.Files
+	}
+	return true
 }
 
 func (w Wall) has(n Namespace) bool {
