@@ -95,10 +95,10 @@ func TestFaultyFoldersDoNotLoad(t *testing.T) {
 		},
 		"misspelt rule in a profile": {
 			change: func(t *testing.T, m fstest.MapFS) {
-				edit(t, m, "profiles.yaml", `rules: {blocked-name: warn`, `rules: {blocked-name: error`)
+				edit(t, m, "profiles.yaml", `rules: {blocked-name: warn`, `rules: {blocked-names: warn`)
 				edit(t, m, "profiles.yaml", "add: [compile]", "add: []")
 			},
-			code: "compile", profile: "lenient", want: `no rule "blocked-name"`,
+			code: "compile", profile: "lenient", want: `no rule "blocked-names"`,
 		},
 		"rule in a package that the entry point does not read": {
 			change: func(_ *testing.T, m fstest.MapFS) { m["extra.rego"] = denyOf("package extra", "extra", "fork") },

@@ -19,6 +19,7 @@ import (
 const (
 	shippedPolicies = "../../policies"
 	pythonRuntime   = "../../plugins/python-exec/runtime"
+	interpreter     = "../../.venv/bin/python"
 )
 
 // pythonParser is the Python runtime's index behind two pipes.
@@ -30,7 +31,7 @@ type pythonParser struct {
 
 func startPython(tb testing.TB) *pythonParser {
 	tb.Helper()
-	cmd := exec.Command("python3", "-I", "testdata/python/parse.py", pythonRuntime)
+	cmd := exec.Command(interpreter, "-I", "-B", "testdata/python/parse.py", pythonRuntime)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -41,7 +42,7 @@ func startPython(tb testing.TB) *pythonParser {
 		tb.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		tb.Fatalf("python3 (3.11 or newer) is needed to make documents: %v", err)
+		tb.Fatalf("the interpreter of `make build` is needed to make documents: %v", err)
 	}
 	tb.Cleanup(func() {
 		_ = in.Close()

@@ -1,17 +1,21 @@
 """Answers requests for documents, one line each way, with the index of the Python runtime.
 
 A request is {"code": base64, "sections": [...] or null}; an answer {"document": base64}
-or {"error": text}. The folder of index.py is the only argument.
+or {"error": text}. The runtime's folder is the only argument.
 """
 
 import ast
 import base64
 import json
 import sys
+import types
 
-sys.path.insert(0, sys.argv[1])
+# The runtime's files are modules of one package, under the name that python-exec loads them by.
+package = types.ModuleType("_runtime")
+package.__path__ = [sys.argv[1]]
+sys.modules["_runtime"] = package
 sys.setrecursionlimit(10_000)
-import index
+from _runtime import index
 
 for line in sys.stdin:
     request = json.loads(line)
