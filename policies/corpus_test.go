@@ -39,7 +39,7 @@ func interpreter(tb testing.TB) string {
 // documents has Python parse and index programs, in the order of their names.
 func documents(tb testing.TB, sections string, names []string) map[string]map[string]any {
 	tb.Helper()
-	cmd := exec.Command(interpreter(tb), "-I", "testdata/dump.py", "../plugins/python-exec/runtime", sections)
+	cmd := exec.Command(interpreter(tb), "-I", "-B", "testdata/dump.py", "../plugins/python-exec/runtime", sections)
 	cmd.Stdin = strings.NewReader(strings.Join(names, "\n"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

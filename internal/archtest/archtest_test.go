@@ -81,6 +81,38 @@ func TestFilesAreShort(t *testing.T) {
 	}
 }
 
+// Python writes its caches beside the sources that it imports, and make takes
+// them for sources that have changed.
+func TestPythonIsStartedWithoutCaches(t *testing.T) {
+	imports, err := archtest.Imports(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	started, seen := 0, map[string]bool{}
+	for _, imp := range imports {
+		if seen[imp.File] {
+			continue
+		}
+		seen[imp.File] = true
+		text, err := os.ReadFile(filepath.Join(root, imp.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if !strings.Contains(line, `"-I"`) || strings.HasPrefix(imp.File, "internal/archtest/") {
+				continue
+			}
+			started++
+			if !strings.Contains(line, `"-B"`) {
+				t.Errorf("%s:%d starts Python without -B", imp.File, i+1)
+			}
+		}
+	}
+	if started < 5 {
+		t.Errorf("%d places that start Python were found: the search does not see them", started)
+	}
+}
+
 func lines(t *testing.T, name string) int {
 	t.Helper()
 	f, err := os.Open(name)

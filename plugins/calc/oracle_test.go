@@ -77,7 +77,7 @@ func askWith(t *testing.T, program string, expressions []string) []oracleAnswer 
 		}
 		in.Write(append(line, '\n'))
 	}
-	cmd := exec.CommandContext(t.Context(), python(t), "-I", "-c", program)
+	cmd := exec.CommandContext(t.Context(), python(t), "-I", "-B", "-c", program)
 	cmd.Stdin, cmd.Stderr = &in, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -159,7 +159,7 @@ func compare(t *testing.T, expressions []string, oneIn int) {
 // several faults of syntax is told is not ours to copy.
 func agreement(t *testing.T) func(have, want oracleAnswer) bool {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), python(t), "-I", "--version").Output()
+	out, err := exec.CommandContext(t.Context(), python(t), "-I", "-B", "--version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestLibraries(t *testing.T) {
 	for _, l := range libraries() {
 		described[l.Name] = l.Version
 	}
-	out, err := exec.Command(interpreterPath(t), "-I", "-c", `
+	out, err := exec.Command(interpreterPath(t), "-I", "-B", "-c", `
 import importlib.metadata, json
 print(json.dumps({d.metadata["Name"].lower(): d.version for d in importlib.metadata.distributions()}))`).Output()
 	if err != nil {

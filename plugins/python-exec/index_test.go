@@ -24,7 +24,7 @@ func TestIndex(t *testing.T) {
 			t.Fatalf("there is no %s: make build makes it, or PYTHON names a Python of 3.11 or newer", python)
 		}
 	}
-	cmd := exec.Command(python, "-I", "testdata/index_check.py", "runtime", "../../policies/corpus", "../../policies/testdata/corpus")
+	cmd := exec.Command(python, "-I", "-B", "testdata/index_check.py", "runtime", "../../policies/corpus", "../../policies/testdata/corpus")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
