@@ -115,7 +115,9 @@ type policy struct {
 	sectionsErr error
 	decision    gateway.Decision
 	err         error
-	asked       []gateway.Question
+
+	mu    sync.Mutex
+	asked []gateway.Question
 }
 
 func (p *policy) Current() (gateway.Policy, error) {
@@ -129,7 +131,9 @@ func (p *policy) Revision() string                  { return "r1" }
 func (p *policy) Sections(string) ([]string, error) { return p.sections, p.sectionsErr }
 
 func (p *policy) Decide(_ context.Context, q gateway.Question) (gateway.Decision, error) {
+	p.mu.Lock()
 	p.asked = append(p.asked, q)
+	p.mu.Unlock()
 	return p.decision, p.err
 }
 

@@ -50,6 +50,9 @@ func servePlugin(mode string) {
 		select {}
 	case "chatter": // floods both streams before and while it serves
 		go flood(os.Stderr)
+	case "sessions":
+		wire.Serve(&nest{parrot: &parrot{mode: mode, begin: time.Now()}, holds: map[string]string{}})
+		return
 	}
 	wire.Serve(&parrot{mode: mode, begin: time.Now()})
 }
