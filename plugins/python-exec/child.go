@@ -47,9 +47,9 @@ type exit struct {
 	memory bool // the kernel ended it because its control group's memory was used up
 
 	forbidden string // the system call that it was ended for
-	status syscall.WaitStatus
-	cpu    time.Duration
-	rss    uint64
+	status    syscall.WaitStatus
+	cpu       time.Duration
+	rss       uint64
 }
 
 // warmWithin bounds the time from fork to a warm child.

@@ -138,8 +138,8 @@ func FuzzCheckFigure(f *testing.F) {
 		if checkFigure(in) != nil {
 			return
 		}
-		var any map[string]any
-		if err := json.Unmarshal(in, &any); err != nil {
+		var document map[string]any
+		if err := json.Unmarshal(in, &document); err != nil {
 			t.Fatalf("%q passes and is no object: %v", in, err)
 		}
 	})

@@ -52,9 +52,7 @@ func newGround(ctx context.Context, cfg settings, less lessened) (ground, []stri
 	if less.apart == byGroup { // as on a host that has no namespaces to give
 		g.offer.Mechanism, g.offer.Namespaces, g.offer.Pivot, g.offer.Why = "", nil, false, "left out"
 	}
-	if err := g.planChildren(); err != nil {
-		return g, nil, err
-	}
+	g.planChildren()
 	launch, err := g.launch(nil)
 	if err != nil {
 		return g, nil, err
@@ -98,6 +96,9 @@ func (g ground) launch(files []*os.File) (sandbox.Launch, error) {
 		// it leaves behind.
 		DropCaps: true, KeepCaps: []sandbox.Cap{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_SETPCAP, unix.CAP_KILL},
 		Seccomp: !g.less.lacks(wallSeccomp),
+	}
+	if !g.less.lacks(wallLandlock) {
+		spec.Landlock = &sandbox.Domain{LeaveFiles: true} // it mounts; children lose paths by themselves
 	}
 	if g.offer.Mechanism != "" && g.plan.Apart != byUID {
 		spec.KeepCaps = append(spec.KeepCaps, unix.CAP_SYS_ADMIN, unix.CAP_SYS_CHROOT)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 
 // The walls' names in this file; sandbox.WallNames has them in order.
 const (
+	wallLandlock   = "landlock"
 	wallSeccomp    = "seccomp"
 	wallNamespaces = "namespaces"
 	wallRoot       = "root"
@@ -29,16 +29,31 @@ type childPlan struct {
 	Apart        string     `json:"apart"`         // how children are kept apart; empty: the best way there is
 	ScratchBytes uint64     `json:"scratch_bytes"` // of each child's /tmp
 	UnderTmp     []string   `json:"under_tmp"`     // what the interpreter needs below /tmp
+	Paths        *pathsPlan `json:"paths"`         // nil: no domain
 	Calls        *callsPlan `json:"calls"`         // nil: no filter
+
+	landlock sandbox.Wall // what paths makes of that wall
+}
+
+// pathsPlan is sandbox.ChildDomain for runtime/paths.py.
+type pathsPlan struct {
+	Attr  []byte     `json:"attr"`
+	Rules []pathRule `json:"rules"`
+}
+
+type pathRule struct {
+	Path string `json:"path"`
+	Dir  uint64 `json:"dir"`
+	File uint64 `json:"file"`
 }
 
 // callsPlan is sandbox.ChildFilter for runtime/calls.py.
 type callsPlan struct {
 	Number   int      `json:"number"` // of seccomp(2) on this architecture
-	Program  string   `json:"program"`
+	Program  []byte   `json:"program"`
 	PIDSlots []uint32 `json:"pid_slots"`
 	Flags    uint32   `json:"flags"`
-	Seal     string   `json:"seal"`
+	Seal     []byte   `json:"seal"`
 }
 
 // lessened is what tests leave out, to see what it was good for.
@@ -50,24 +65,46 @@ type lessened struct {
 func (l lessened) lacks(wall string) bool { return slices.Contains(l.without, wall) }
 
 // planChildren decides which walls each child gets, from what the host offers.
-func (g *ground) planChildren() error {
+func (g *ground) planChildren() {
 	g.plan = childPlan{Apart: g.less.apart, ScratchBytes: g.cfg.ScratchBytes, UnderTmp: underTmp(g.about.readOnly(g.path))}
 	if g.less.lacks(wallNamespaces) && g.plan.Apart == "" {
 		g.plan.Apart = byUID
 	}
+	g.planPaths()
+	g.planCalls()
+}
+
+func (g *ground) planPaths() {
+	g.plan.landlock = sandbox.Wall{Name: wallLandlock, Why: orElse(g.offer.LandlockWhy, "left out")}
+	if g.less.lacks(wallLandlock) {
+		return
+	}
+	domain, ok := sandbox.NewChildDomain(sandbox.Domain{
+		ReadOnly: g.about.readOnly(g.path), Writable: []string{"/tmp"},
+		Devices: []string{"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"},
+	}, g.offer.Landlock)
+	if !ok {
+		return
+	}
+	g.plan.landlock = domain.Wall
+	g.plan.Paths = &pathsPlan{Attr: domain.Attr}
+	for _, r := range domain.Rules {
+		g.plan.Paths.Rules = append(g.plan.Paths.Rules, pathRule{r.Path, r.Dir, r.File})
+	}
+}
+
+func (g *ground) planCalls() {
 	if !g.offer.Filter || g.less.lacks(wallSeccomp) {
-		return nil
+		return
 	}
 	filter, err := sandbox.NewChildFilter(g.offer.Notify, controlFD)
 	if err != nil {
 		g.offer.SeccompWhy = err.Error()
-		return nil //nolint:nilerr // the wall is missing, and says why
+		return
 	}
 	g.plan.Calls = &callsPlan{
-		Number: unix.SYS_SECCOMP, Program: base64.StdEncoding.EncodeToString(filter.Program), PIDSlots: filter.PIDSlots,
-		Flags: filter.Flags, Seal: base64.StdEncoding.EncodeToString(filter.Seal),
+		Number: unix.SYS_SECCOMP, Program: filter.Program, PIDSlots: filter.PIDSlots, Flags: filter.Flags, Seal: filter.Seal,
 	}
-	return nil
 }
 
 // walls says which stand around a child, in the list's order: what the
@@ -76,6 +113,8 @@ func (g ground) walls(around []sandbox.Wall) []sandbox.Wall {
 	list := slices.Clone(around)
 	for i := range list {
 		switch w := &list[i]; w.Name {
+		case wallLandlock:
+			*w = g.plan.landlock
 		case wallSeccomp:
 			*w = g.callsWall()
 		case wallCgroup:
@@ -140,8 +179,8 @@ func requireWalls(walls []sandbox.Wall, names []string) error {
 func underTmp(paths []string) []string {
 	found := []string{}
 	for _, p := range paths {
-		if real, err := filepath.EvalSymlinks(p); err == nil && real != p {
-			paths = append(paths, real)
+		if target, err := filepath.EvalSymlinks(p); err == nil && target != p {
+			paths = append(paths, target)
 		}
 	}
 	slices.Sort(paths)

@@ -267,6 +267,7 @@ def serve(control, zygote):
     warm_up()
     zygote.reseed()
     atexit._clear()
+    zygote.paths.enter()
     zygote.calls.close(control)
     shown, base = zygote.shown, zygote.base
 

@@ -4,7 +4,7 @@ import os
 
 from _runtime import walls
 
-MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
 MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 1 << 12, 1 << 13, 1 << 14, 1 << 18
 INODES = 1024
 
@@ -19,7 +19,7 @@ def private_tmp(size, uid, under):
     """Puts an empty file system over /tmp that this uid alone can use.
 
     ``under`` are directories and files below /tmp that the interpreter needs
-    (where it lies there): they stay visible, as they are.
+    (where it lies there): they stay visible, read-only.
     """
     mount(None, "/", None, MS_REC | MS_PRIVATE)
     place = "/tmp"
@@ -35,14 +35,16 @@ def private_tmp(size, uid, under):
 
 
 def show(path, at):
+    """Makes what is at one place visible at another, for reading."""
     umask = os.umask(0o022)
     os.makedirs(os.path.dirname(at), exist_ok=True)
     if os.path.islink(path):
         os.symlink(os.readlink(path), at)
-    elif os.path.isdir(path):
-        os.mkdir(at)
-        mount(path, at, None, MS_BIND | MS_REC)
     else:
-        open(at, "x").close()
-        mount(path, at, None, MS_BIND)
+        if os.path.isdir(path):
+            os.mkdir(at)
+        else:
+            open(at, "x").close()
+        mount(path, at, None, MS_BIND | MS_REC)
+        mount(None, at, None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
     os.umask(umask)

@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 
-from _runtime import apart, calls, child, figure, trace, walls
+from _runtime import apart, calls, child, figure, paths, trace, walls
 
 WARM_UP = """\
 import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
@@ -125,6 +125,7 @@ class Zygote:
     def __init__(self, sock, apart, plan):
         self.sock = sock
         self.apart = apart
+        self.paths = paths.ready(plan["paths"], apart.scratch)
         self.calls = calls.ready(plan["calls"])
         self.poll = select.poll()
         self.poll.register(sock, select.POLLIN)
