@@ -117,6 +117,8 @@ func (d deed) action(forbidden seccomp.Action) seccomp.Action {
 		return seccomp.ActionAllow
 	case refuse:
 		return errno(unix.EPERM)
+	case notHere:
+		return errno(unix.EOPNOTSUPP)
 	case notTTY:
 		return errno(unix.ENOTTY)
 	case forbid:

@@ -11,9 +11,10 @@ type deed uint8
 const (
 	absent deed = iota // ENOSYS: the default; libraries fall back to older calls
 	allow
-	refuse // EPERM, where a library expects that and goes on
-	notTTY // ENOTTY, the answer of ioctl on what is no terminal
-	forbid // ends the process, and is named where the kernel can tell
+	refuse  // EPERM, where a library expects that and goes on
+	notHere // EOPNOTSUPP, what a file system without that feature says
+	notTTY  // ENOTTY, the answer of ioctl on what is no terminal
+	forbid  // ends the process, and is named where the kernel can tell
 )
 
 // rule says what becomes of some system calls. The first rule that fits
@@ -105,13 +106,14 @@ func checkedRules() []rule {
 	}
 }
 
-// refusedRules answer EPERM (ENOTTY for ioctl).
+// refusedRules answer EPERM, or what else their callers know to live with.
 func refusedRules() []rule {
 	return []rule{
 		{deed: notTTY, calls: "ioctl", why: "what a file or a pipe answers; libraries probe descriptors with it"},
 		{deed: refuse, calls: "fcntl prctl prlimit64 personality tkill", why: "with other arguments than those above; callers take EPERM for an answer"},
-		{deed: refuse, calls: "chown fchown lchown fchownat setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr",
-			why: "shutil copies owners and attributes where it may, and goes on at EPERM, not at ENOSYS"},
+		{deed: refuse, calls: "chown fchown lchown fchownat", why: "shutil copies owners where it may, and goes on at EPERM"},
+		{deed: notHere, calls: "setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr",
+			why: "shutil.copy2 copies attributes where there are any; it takes neither ENOSYS nor EPERM"},
 		{deed: refuse, calls: "setpriority sched_setaffinity sched_setscheduler sched_setparam sched_setattr ioprio_set", why: "os.nice and BLAS libraries ask and go on; a program does not choose its share of the machine"},
 		{deed: refuse, calls: "setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups capset setpgid setsid", why: "it has no right to any; EPERM is what the kernel says, and a group of its own would be one to hide in"},
 		{deed: refuse, calls: "link linkat symlink symlinkat mknod mknodat sync", why: "no library needs them; EPERM is a file system's own answer"},
