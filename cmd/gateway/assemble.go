@@ -137,7 +137,7 @@ func (h *house) hostConfig(getenv func(string) string) (pluginhost.Config, error
 		out.Plugins = append(out.Plugins, pluginhost.Plugin{
 			Name: name, Command: p.Command, Args: p.Args, SHA256: p.SHA256, Trust: p.Trust, Env: p.Env, ConfigJSON: settings,
 			Tools: p.Tools, OpenFiles: uint64(p.Limits.OpenFiles), Instances: p.Instances,
-			StartTimeout: p.StartTimeout, DrainTimeout: p.DrainTimeout,
+			StartTimeout: p.StartTimeout, DrainTimeout: p.DrainTimeout, Require: h.cfg.Sandbox.Require,
 		})
 	}
 	slices.SortFunc(out.Plugins, func(a, b pluginhost.Plugin) int { return strings.Compare(a.Name, b.Name) })

@@ -184,8 +184,8 @@ func tellStart(log *slog.Logger, cfg *config.Loaded, at net.Addr) {
 	}
 	var left []string
 	for _, p := range config.Properties() {
-		if !slices.Contains(cfg.Sandbox.Require, p.Name) {
-			left = append(left, p.Name)
+		if !slices.Contains(cfg.Sandbox.Require, p) {
+			left = append(left, p)
 		}
 	}
 	if len(left) > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluice-gateway/sluice/internal/config"
@@ -92,7 +93,10 @@ func (h *house) pluginsUp() error {
 }
 
 // wallsStand tells which walls stand around each plugin, and wants those of
-// sandbox.require.
+// sandbox.require. A plugin that runs programs in processes of their own was
+// told what is required around those, and did not start without; what stands
+// around itself is the outer ring. The others evaluate in their own process and
+// have no way to name a file.
 func (h *house) wallsStand() error {
 	for _, s := range h.host.Status() {
 		if len(s.Walls) == 0 {
@@ -108,7 +112,10 @@ func (h *house) wallsStand() error {
 			}
 		}
 		h.log.Info("walls around the plugin", "plugin", s.Name, "stand", stand, "missing", missing)
-		if err := sandbox.Require(s.Walls, h.cfg.Sandbox.Require...); err != nil {
+		wanted := slices.DeleteFunc(slices.Clone(h.cfg.Sandbox.Require), func(name string) bool {
+			return name == "files" || (s.Inner && name != "clean-start" && name != "rlimits")
+		})
+		if err := sandbox.Require(s.Walls, wanted...); err != nil {
 			return fmt.Errorf("plugin %q: sandbox.require: %w", s.Name, err)
 		}
 	}

@@ -152,7 +152,7 @@ func Defaults() Config {
 			Deadline: time.Second, Reload: true,
 		},
 		Plugins: map[string]*Plugin{"python": python, "calc": calc},
-		Sandbox: Sandbox{Require: []string{"clean-start", "rlimits"}},
+		Sandbox: Sandbox{Require: Properties()},
 		TLS:     TLS{Mode: "off"},
 	}
 }

@@ -247,7 +247,6 @@ plugins:
 		`--set: limits.nope: no such key`,
 		`c.yaml:1:9: listen: "nowhere" is no host:port`,
 		`plugins.star.sha256: is empty, and trust is pinned`,
-		`c.yaml:10:20: sandbox.require: "syscalls" is not built yet`,
 		`c.yaml:10:20: sandbox.require: "clean-strt" is not known; did you mean clean-start?`,
 		`c.yaml:11:13: tls.mode: "acme" is not built yet`,
 	}

@@ -35,6 +35,7 @@ type Plugin struct {
 	Trust        string            // TrustPinned or TrustBuilt; nothing else is started
 	Env          []string          // names of the gateway's variables that it may see
 	ConfigJSON   []byte            // its settings, an object; empty: {}
+	Require      []string          // properties that a plugin with a setting "require" must see to around programs, or not start
 	Secrets      map[string][]byte // handed over the connection, never through the environment
 	Tools        []string          // tools to offer; empty: all that it describes
 	OpenFiles    uint64            // descriptors; 0: 4096

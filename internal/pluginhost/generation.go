@@ -127,6 +127,7 @@ func (p *pool) command(program *os.File, handshake []string, state string) sandb
 		Path: p.spec.Command, Exe: program, Args: append([]string{p.spec.Command}, p.spec.Args...), Env: env, Dir: state,
 		Namespaces: []sandbox.Namespace{sandbox.PID, sandbox.Mount, sandbox.IPC, sandbox.UTS}, FreshProc: true,
 		Rlimits: []sandbox.Rlimit{{Resource: unix.RLIMIT_NOFILE, Soft: p.spec.OpenFiles, Hard: p.spec.OpenFiles}},
+		Seccomp: true,
 	}
 }
 
@@ -188,11 +189,15 @@ func (k *keeper) introduce(ctx context.Context, g *generation, state string) (er
 	if err := p.recognise(g.about); err != nil {
 		return err
 	}
-	if err := checkConfig(g.about.ConfigSchema, p.spec.ConfigJSON); err != nil {
+	settings, err := withRequire(g.about.ConfigSchema, p.spec.ConfigJSON, p.spec.Require)
+	if err == nil {
+		err = checkConfig(g.about.ConfigSchema, settings)
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", errMistrust, err)
 	}
 	warnings, err := g.client.Configure(ctx, executor.Config{
-		JSON: p.spec.ConfigJSON, StateDir: state, LogLevel: p.host.cfg.LogLevel, Secrets: p.spec.Secrets,
+		JSON: settings, StateDir: state, LogLevel: p.host.cfg.LogLevel, Secrets: p.spec.Secrets,
 	})
 	if err != nil {
 		return mistrustBreach(err)

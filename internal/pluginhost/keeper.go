@@ -311,6 +311,7 @@ func (k *keeper) status() PluginStatus {
 	if g != nil {
 		s.Plugin, s.Version, s.PID = g.about.Name, g.about.Version, g.child.pid()
 		s.Inflight, s.Walls = k.pool.running(g), g.child.process().Walls()
+		s.Inner = takesRequire(g.about.ConfigSchema)
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package pluginhost
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -36,6 +37,29 @@ func checkConfig(schema, config []byte) error {
 		return fmt.Errorf("check the plugin's settings: %w", err)
 	}
 	return nil
+}
+
+// takesRequire tells whether a plugin has the setting "require": it runs programs
+// in processes of their own, and sees itself to the walls around them.
+func takesRequire(schema []byte) bool {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	return json.Unmarshal(schema, &s) == nil && s.Properties["require"] != nil
+}
+
+// withRequire adds what is required to the settings of a plugin that takes it,
+// over whatever they say themselves.
+func withRequire(schema, config []byte, require []string) ([]byte, error) {
+	if len(require) == 0 || !takesRequire(schema) {
+		return config, nil
+	}
+	var settings map[string]any
+	if err := json.Unmarshal(config, &settings); err != nil {
+		return nil, fmt.Errorf("read the plugin's settings: %w", err)
+	}
+	settings["require"] = require
+	return json.Marshal(settings)
 }
 
 // noLoader refuses references out of the schema: a plugin must not make the

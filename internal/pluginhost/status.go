@@ -36,5 +36,6 @@ type PluginStatus struct {
 	Restarts  int
 	Inflight  int
 	LastWords string
-	Walls     []sandbox.Wall
+	Walls     []sandbox.Wall // around the plugin itself
+	Inner     bool           // it sees to walls around programs by itself, and was told what is required of them
 }
