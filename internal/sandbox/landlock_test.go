@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -236,7 +235,7 @@ func TestLandlock(t *testing.T) {
 		t.Errorf("without the wall: %+v", open)
 	}
 	os.Remove(secret + "/new")
-	exe := append([]string{filepath.Dir(self(t))}, libraries()...)
+	exe := append([]string{self(t)}, libraries()...)
 	whole := Domain{ReadOnly: exe, Writable: []string{scratch}, Devices: []string{"/dev/null"}}
 	gone := reached{Read: "EACCES", List: "EACCES", Write: "EACCES", TCP: "EACCES", Abstract: "EPERM", Signal: "EPERM", Mount: "EPERM"}
 	if got := confinedReach(t, &whole, args); got != gone {

@@ -75,6 +75,10 @@ func inside(mode string, args []string) int {
 		return grouped(args[0])
 	case "reach":
 		return reach(args)
+	case "way":
+		return goThere(args)
+	case "offered":
+		return offered()
 	case "host":
 		return playHost()
 	}

@@ -29,6 +29,11 @@ func planSeccomp(s Spec, of Offer, o *order) Wall {
 	return w
 }
 
+// deniedBelow denies a call and still lets a filter inside tell of it: of two
+// filters' answers an errno wins over a notification, but a notification wins
+// over this. Without a tracer, which nobody here can be, it answers ENOSYS.
+const deniedBelow = seccomp.ActionTrace
+
 // raiseSeccomp is the last thing before exec; only this thread will live on.
 func raiseSeccomp(o *order) error {
 	if !o.Seccomp {
@@ -38,7 +43,7 @@ func raiseSeccomp(o *order) error {
 	if err != nil {
 		return err
 	}
-	code, err := assemble(info, runtimeRules(), errno(unix.EPERM), seccomp.ActionAllow)
+	code, err := assemble(info, runtimeRules(), deniedBelow, seccomp.ActionAllow)
 	if err != nil {
 		return err
 	}
@@ -47,17 +52,17 @@ func raiseSeccomp(o *order) error {
 }
 
 // runtimeRules are for programs that are trusted themselves: what they never
-// need is refused, so that taking one over gains less. Everything else is
+// need is denied, so that taking one over gains less. Everything else is
 // allowed: a zygote must fork, mount and name other processes.
 func runtimeRules() []rule {
 	return []rule{
 		{deed: allow, calls: "socket", when: oneOf(0, unix.AF_UNIX), why: "go-plugin's and the zygote's own sockets"},
 		{deed: allow, calls: "socketpair", when: oneOf(0, unix.AF_UNIX), why: "the same"},
-		{deed: refuse, calls: "socket socketpair", why: "no other family: not the network, not netlink, not vsock"},
-		{deed: refuse, calls: "ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd", why: "other processes' memory and descriptors"},
-		{deed: refuse, calls: "bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register", why: "large kernel interfaces that it has no use for"},
-		{deed: refuse, calls: "add_key request_key keyctl name_to_handle_at open_by_handle_at lookup_dcookie fanotify_init quotactl quotactl_fd memfd_secret", why: "the same"},
-		{deed: refuse, calls: "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff acct syslog iopl ioperm settimeofday clock_settime clock_adjtime adjtimex vhangup", why: "the machine"},
+		{deed: forbid, calls: "socket socketpair", why: "no other family: not the network, not netlink, not vsock"},
+		{deed: forbid, calls: "ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_getfd", why: "other processes' memory and descriptors"},
+		{deed: forbid, calls: "bpf perf_event_open userfaultfd io_uring_setup io_uring_enter io_uring_register", why: "large kernel interfaces that it has no use for"},
+		{deed: forbid, calls: "add_key request_key keyctl name_to_handle_at open_by_handle_at lookup_dcookie fanotify_init quotactl quotactl_fd memfd_secret", why: "the same"},
+		{deed: forbid, calls: "init_module finit_module delete_module kexec_load kexec_file_load reboot swapon swapoff acct syslog iopl ioperm settimeofday clock_settime clock_adjtime adjtimex vhangup", why: "the machine"},
 	}
 }
 
