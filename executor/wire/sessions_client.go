@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -152,14 +153,6 @@ func sessionFromWire(c *check, w *executorpb.SessionInfo) executor.SessionInfo {
 // isSessionID says whether id is of the form that the contract gives to ids of
 // sessions.
 func isSessionID(id string) bool {
-	const longest = 128
-	if id == "" || len(id) > longest {
-		return false
-	}
-	for _, b := range []byte(id) {
-		if (b < 'a' || b > 'z') && (b < 'A' || b > 'Z') && (b < '0' || b > '9') && b != '.' && b != '_' && b != '-' {
-			return false
-		}
-	}
-	return true
+	const longest, allowed = 128, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+	return id != "" && len(id) <= longest && strings.Trim(id, allowed) == ""
 }

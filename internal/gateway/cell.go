@@ -141,7 +141,7 @@ func (t *seat) running() {
 
 // died is the result of a cell whose process ended under it.
 func (t *seat) died(err error) (executor.Result, bool) {
-	if t == nil || !(errors.Is(err, ErrPluginDied) || errors.Is(err, executor.ErrSessionLost)) {
+	if t == nil || !errors.Is(err, ErrPluginDied) && !errors.Is(err, executor.ErrSessionLost) {
 		return executor.Result{}, false
 	}
 	return executor.Result{Status: executor.StatusSessionLost, SessionState: executor.SessionLost, Problem: &executor.Problem{

@@ -197,6 +197,9 @@ func newLab(t *testing.T, change ...func(*gateway.Config)) *lab {
 	return l
 }
 
+// rebuild makes the handler again, of a front that was changed.
+func (l *lab) rebuild() { l.handler = rest.New(l.front) }
+
 func tokens(t *testing.T) *auth.Authenticator {
 	t.Helper()
 	a, err := auth.New([]auth.Token{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -70,6 +71,9 @@ func (s *server) streamRun(x *exchange, req gateway.Request) error {
 	<-written
 	if x.status == 0 {
 		return err
+	}
+	if errors.Is(err, gateway.ErrGone) {
+		x.logged = statusGone
 	}
 	return nil
 }
@@ -199,7 +203,7 @@ type textEvents struct {
 }
 
 func (t *textEvents) add(chunk []byte) {
-	all := append(t.rest, chunk...)
+	all := slices.Concat(t.rest, chunk)
 	whole := len(all)
 	for n := 1; n < utf8.UTFMax && n <= len(all); n++ {
 		if b := all[len(all)-n]; utf8.RuneStart(b) {
@@ -210,7 +214,7 @@ func (t *textEvents) add(chunk []byte) {
 		}
 	}
 	t.send(all[:whole])
-	t.rest = append([]byte(nil), all[whole:]...)
+	t.rest = all[whole:]
 }
 
 func (t *textEvents) flush() {
