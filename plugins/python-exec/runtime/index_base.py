@@ -108,6 +108,8 @@ class Base:
 
     def __init__(self, text, known):
         self.place = _place_in(text)
+        self.source = text
+        self.lines = None
         self.sections = {name: {} for name in SECTIONS if name != "tree"}
         self.names = self.sections["names"]
         self.attributes = self.sections["attributes"]

@@ -1,10 +1,12 @@
 """How the index enters statements, imports among them."""
 
 import ast
+import re
 
 from _runtime.index_base import _clean, _DISPLAYS, Base, Call, Constant, Expr, Name, PATHS_PER_NAME
 
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
+_FROM = re.compile(r"from[ \t\f]*([.\w]+)")
 
 
 class Statements(Base):
@@ -220,8 +222,9 @@ class Statements(Base):
         module = "." * (node.level or 0) + (node.module or "")
         root = "." if node.level else module.partition(".")[0]
         dotted = module if module.endswith(".") else module + "."
+        at = self.module_place(node, module)
         for alias in node.names:
-            entry = {"module": module, "name": alias.name, "at": self.place(alias)}
+            entry = {"module": module, "name": alias.name, "at": at}
             if alias.asname is not None:
                 entry["as"] = alias.asname
             self.record("imports", root, entry, (module, alias.name, alias.asname))
@@ -237,6 +240,19 @@ class Statements(Base):
             self.put("paths", dotted + alias.name, alias)
             self.stand_for(alias.asname or alias.name, dotted + alias.name, alias)
         return node.names[::-1]
+
+    def module_place(self, node, module):
+        """Where the module of a from-import stands; the statement's, where that is not plain to see."""
+        whole = self.place(node)
+        line, column, _ = whole.split(":", 2)
+        number = int(line)
+        if self.lines is None:
+            self.lines = self.source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if 0 < number <= len(self.lines):
+            found = _FROM.match(self.lines[number - 1], int(column))
+            if found and found.group(1) == module:
+                return f"{line}:{found.start(1)}:{line}:{found.end(1)}"
+        return whole
 
     def module_parts(self, rest, alias):
         if rest:

@@ -332,6 +332,15 @@ class HostileTest(unittest.TestCase):
         self.assertEqual(len(found["imports"]["a"]), 16)
         self.assertEqual(found["truncated"]["imports"], {"a": 4})
 
+    def test_a_from_import_stands_where_its_module_does(self):
+        for text, at in (
+            ("from scipy.optimize import brentq", "1:5:1:19"), ("x = 1; from  a import (b,\n  c)", "1:13:1:14"),
+            ("if 1:\n  from . import a", "2:7:2:8"), ("é = 1; from ..b import c", "1:12:1:15"),
+            ("from a . b import c", "1:0:1:19"), ("from \\\n a import c", "1:0:2:11"),
+        ):
+            entries = next(iter(sections(text)["imports"].values()))
+            self.assertEqual({e["at"] for e in entries}, {at}, text)
+
     def test_no_number_of_harmless_entries_hides_another(self):
         found = sections(
             "import s\n" + "s.f('a')\n" * 40 + "s.f('b')\n" + "import s.t\n" + "s.n = 1\n" * 40 + "s.n = f\n" + "x._p = 1\n" * 40 + "y._p\n"
