@@ -21,6 +21,9 @@ const slowDecision = 100 * time.Millisecond
 func (r *revision) Decide(ctx context.Context, q gateway.Question) (gateway.Decision, error) {
 	begin := r.host.now()
 	d, err := r.decide(ctx, q, begin)
+	if l, ok := r.languages[q.Language]; ok {
+		d.Violations = uncovered(d.Violations, l.rules)
+	}
 	if r.host.now().Sub(begin) > slowDecision {
 		r.host.slow.Add(1)
 	}

@@ -130,7 +130,7 @@ func readViolation(term *ast.Term, rules map[string]Rule) (v gateway.Violation, 
 		return v, fmt.Errorf("rule %q: %w", v.Rule, err)
 	}
 	rule := rules[v.Rule]
-	v.Title, v.Hint, v.URL = rule.Title, rule.Hint, rule.URL
+	v.Title, v.Hint, v.URL = rule.Title, rule.hintFor(v.Subject), rule.URL
 	return v, nil
 }
 

@@ -75,6 +75,7 @@ func TestFoldersThatDoNotLoad(t *testing.T) {
 			replaced("tiny.rego", `deny contains {"rule": "long"`, `denied := {"rule": "long"`), "never reads it",
 		},
 		"unknown key in profiles":   {replaced("profiles.yaml", "limits:", "limit:"), "limit"},
+		"cover of no rule":          {replaced("tiny.rego", `{id: import, hint: "Do without."}`, `{id: import, covers: [no-rule]}`), `rule "import" covers "no-rule", which is no rule`},
 		"duplicate profile":         {appended("profiles.yaml", "solve: {}\n"), "solve"},
 		"empty profiles":            {with("profiles.yaml", "{}\n"), "no profile"},
 		"profiles are no map":       {with("profiles.yaml", "- a\n"), "profiles.yaml"},

@@ -13,9 +13,11 @@ type Rule struct {
 	ID          string // custom.id, as in a violation
 	Title       string
 	Description string
-	Hint        string // custom.hint: what to write instead
-	URL         string // custom.url
-	File        string // where it is defined
+	Hint        string            // custom.hint: what to write instead
+	Hints       map[string]string // custom.hints: the same for one subject
+	Covers      []string          // custom.covers: rules whose findings at the same place say less
+	URL         string            // custom.url
+	File        string            // where it is defined
 	Line        int
 }
 
@@ -52,6 +54,13 @@ func collectRules(modules map[string]*ast.Module) (map[string]Rule, error) {
 	for _, id := range sortedKeys(literals) {
 		if _, ok := rules[id]; !ok {
 			faults = append(faults, located(literals[id], "rule %q has no METADATA with custom: {id: %s}", id, id))
+		}
+	}
+	for _, id := range sortedKeys(rules) {
+		for _, covered := range rules[id].Covers {
+			if _, ok := rules[covered]; !ok {
+				faults = append(faults, located(literals[id], "rule %q covers %q, which is no rule", id, covered))
+			}
 		}
 	}
 	return rules, errors.Join(faults...)
@@ -108,10 +117,37 @@ func addRule(rules map[string]Rule, rule *ast.Rule, id string) error {
 		}
 		rules[id] = Rule{
 			ID: id, Title: a.Title, Description: a.Description, Hint: textOf(a.Custom["hint"]), URL: textOf(a.Custom["url"]),
+			Hints: textsOf(a.Custom["hints"]), Covers: listOf(a.Custom["covers"]),
 			File: rule.Location.File, Line: rule.Location.Row,
 		}
 	}
 	return nil
+}
+
+// hintFor is what to write instead of a subject.
+func (r Rule) hintFor(subject string) string {
+	if hint, ok := r.Hints[subject]; ok {
+		return hint
+	}
+	return r.Hint
+}
+
+func textsOf(v any) map[string]string {
+	object, _ := v.(map[string]any)
+	texts := make(map[string]string, len(object))
+	for key, value := range object {
+		texts[key] = textOf(value)
+	}
+	return texts
+}
+
+func listOf(v any) []string {
+	list, _ := v.([]any)
+	texts := make([]string, 0, len(list))
+	for _, value := range list {
+		texts = append(texts, textOf(value))
+	}
+	return texts
 }
 
 func textOf(v any) string {

@@ -168,3 +168,35 @@ func BenchmarkLoadShipped(b *testing.B) {
 		}
 	}
 }
+
+// One place is told of once, and the hint is the one for what stands there.
+func TestHintsOfTheShippedPolicy(t *testing.T) {
+	s, python := shipped(t)
+	tests := map[string]struct{ rule, hint string }{
+		"import numpy as np\nnp.loadtxt('x')":  {"blocked-path", "np.array"},
+		"import sympy\nsympy.plotting.plot(1)": {"blocked-path", "plotly.graph_objects"},
+		"\nimport sympy.plotting":              {"blocked-import", "plotly.graph_objects"},
+		"\nimport threading":                   {"blocked-import", "one thread"},
+		"\nimport warnings":                    {"blocked-import", "Leave it out"},
+		"\nimport pandas":                      {"missing-import", "plotly.express"},
+		"import plotly.graph_objects as go\ngo.Figure().write_html('x')": {"blocked-attribute", "fig.show()"},
+		"\nopen('x')":     {"blocked-name", "no files"},
+		"\nexit()":        {"blocked-name", "sys.exit()"},
+		"\nhelp(1)":       {"blocked-name", "terminal"},
+		"\ngetattr(1, x)": {"blocked-name", "x.name"},
+	}
+	for code, want := range tests {
+		d := decide(t, s, ask(t, s, python, "solve", []byte(code)))
+		if len(d.Violations) != 1 {
+			t.Errorf("%q: %+v, want one violation", code, d.Violations)
+			continue
+		}
+		if v := d.Violations[0]; v.Rule != want.rule || v.Line != 2 || !strings.Contains(v.Hint, want.hint) {
+			t.Errorf("%q: %+v, want %+v", code, v, want)
+		}
+	}
+	d := decide(t, s, ask(t, s, python, "solve", []byte("e = eval")))
+	if d.Violations[0].Message != "eval is blocked" {
+		t.Errorf("eval that is not called: %q", d.Violations[0].Message)
+	}
+}
