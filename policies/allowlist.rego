@@ -114,11 +114,14 @@ star_imports := {
 absent_modules := {
 	"IPython", "PIL", "altair", "autograd", "bokeh", "colorama", "control", "cupy", "cv2", "cvxpy", "dask",
 	"filterpy", "galois", "gmpy2", "h5py", "ipywidgets", "jax", "keras", "lightgbm", "matplotlib", "mip",
-	"more_itertools", "nashpy", "networkx", "nltk", "numba", "numexpr", "ortools", "pandas", "pint",
+	"more_itertools", "nashpy", "networkx", "nltk", "numba", "numexpr", "ortools", "pint",
 	"polars", "pulp", "pyarrow", "pygame", "rich", "sage", "scipy", "seaborn", "shapely", "simpy", "skimage",
 	"sklearn", "sortedcontainers", "statsmodels", "tabulate", "tensorflow", "torch", "tqdm", "uncertainties",
 	"xgboost", "z3",
 }
+
+# Modules that the libraries have for themselves.
+withheld_modules := {"dateutil", "narwhals", "packaging", "pandas", "tzdata"}
 
 # Named to a program that asks for one of those.
 available_modules := {
@@ -162,11 +165,16 @@ borrowed_attributes := {
 	"asyncio", "atexit", "backend", "codecs", "compat", "contextlib", "distutils", "dump",
 	"external", "fork", "format_field", "gc", "get_data", "get_field", "get_value", "getfield",
 	"gtk", "identify", "inspect", "kaleido", "linecache", "logging", "marshal", "measure",
-	"mmap", "modules", "multiprocessing", "obj", "offline", "orca", "os", "overrides",
-	"pkgdata", "preview", "pty", "renderers", "rundocs", "runpy", "setfield", "signal", "six",
-	"socket", "ssl", "system", "tempfile", "threading", "timeutils", "tokenize", "traceback",
-	"urllib", "vformat", "warnings", "weakref", "webbrowser",
+	"mmap", "modules", "multiprocessing", "obj", "offline", "orca", "os", "overrides", "pkgdata",
+	"preview", "pty", "query", "renderers", "rundocs", "runpy", "setfield", "signal", "six",
+	"socket", "ssl", "system", "tempfile", "threading", "timeutils", "to_clipboard", "to_csv",
+	"to_excel", "to_feather", "to_hdf", "to_orc", "to_parquet", "to_pickle", "to_sql",
+	"to_stata", "to_xml", "tokenize", "traceback", "urllib", "vformat", "warnings", "weakref",
+	"webbrowser",
 }
+
+# Arguments that may not be named: trend lines of plotly.express call any method of pandas.
+blocked_keywords := {"trendline_options"}
 
 # Names of allowed modules that may not be used: other modules, files, processes, evaluated text.
 blocked_paths := {
@@ -195,6 +203,7 @@ blocked_paths := {
 	"numpy.setbufsize", "numpy.seterrcall", "numpy.seterrobj", "numpy.show_config",
 	"numpy.show_runtime", "numpy.source", "numpy.test", "numpy.tofile", "numpy.who",
 	"operator.attrgetter", "operator.methodcaller", "plotly.data", "plotly.express.data",
+	"plotly.express.get_trendline_results",
 	"plotly.express.imshow_utils", "plotly.express.optional_imports",
 	"plotly.express.trendline_functions", "plotly.figure_factory.optional_imports",
 	"plotly.figure_factory.utils", "plotly.io", "plotly.iplot", "plotly.offline",
@@ -292,7 +301,7 @@ evaluating_libraries := {"mpmath.", "sympy."}
 
 # Methods that evaluate texts, whatever they are called on.
 evaluating_methods := {
-	".as_poly", ".coeff", ".diff", ".equals", ".evalf", ".integrate", ".limit", ".n", ".nseries", ".rewrite",
+	".as_poly", ".coeff", ".diff", ".equals", ".eval", ".evalf", ".integrate", ".limit", ".n", ".nseries", ".rewrite",
 	".series", ".subs", ".xreplace",
 }
 

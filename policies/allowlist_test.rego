@@ -79,10 +79,25 @@ test_relative_import if {
 test_import_that_is_not_installed if findings(one("scipy.optimize")) == {["missing-import", "scipy.optimize"]}
 
 test_what_is_available_is_told if {
+	messages := {v.msg | some v in python.deny} with input as document(one("scipy")) with data.profiles as plain
+	some message in messages
+	startswith(message, "scipy is not installed here; available: ")
+	contains(message, "sympy")
+}
+
+test_what_libraries_have_for_themselves if {
 	messages := {v.msg | some v in python.deny} with input as document(one("pandas")) with data.profiles as plain
 	some message in messages
-	startswith(message, "pandas is not installed here; available: ")
-	contains(message, "sympy")
+	startswith(message, "pandas is not available to programs; available: ")
+	findings_with(one("pandas"), {"withheld_modules": {"remove": ["pandas"]}}) == {["blocked-import", "pandas"]}
+}
+
+test_keywords if {
+	findings({"identifiers": {"trendline_options": [at], "x": [at]}}) == {["blocked-keyword", "trendline_options"]}
+	findings_with(
+		{"identifiers": {"trendline_options": [at], "x": [at]}},
+		{"blocked_keywords": {"remove": ["trendline_options"], "add": ["x", "y"]}},
+	) == {["blocked-keyword", "x"]}
 }
 
 test_profile_takes_an_import_out if {

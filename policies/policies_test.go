@@ -222,7 +222,7 @@ func literals(t *testing.T) map[string][]string {
 func TestANameStandsInOneOfTwoListsThatExcludeEachOther(t *testing.T) {
 	lists := literals(t)
 	for _, pair := range [][2]string{
-		{"allowed_imports", "partial_modules"}, {"allowed_imports", "absent_modules"}, {"allowed_imports", "blocked_paths"},
+		{"allowed_imports", "partial_modules"}, {"allowed_imports", "absent_modules"}, {"allowed_imports", "withheld_modules"}, {"absent_modules", "withheld_modules"}, {"allowed_imports", "blocked_paths"},
 		{"partial_modules", "blocked_paths"}, {"partial_names", "blocked_paths"}, {"blocked_names", "blocked_unless_bound"},
 		{"blocked_attributes", "borrowed_attributes"}, {"allowed_private", "never_private"},
 		{"definable_dunders", "readable_dunders"}, {"blocked_syntax", "known_syntax"},

@@ -7,6 +7,16 @@ package rules.python
 # custom:
 #   id: blocked-import
 #   hint: "Use sympy, numpy, mpmath, plotly or the standard modules for mathematics and text; there are no files, processes or network."
+#   hints:
+#     asyncio: "Call the functions one after the other; a program has one thread."
+#     concurrent.futures: "Call the functions one after the other; a program has one thread."
+#     logging: "Print what should be told: print(...)."
+#     multiprocessing: "Call the functions one after the other; a program has one process."
+#     plotly.io: "Call fig.show() without arguments, or leave the figure as the last expression."
+#     sympy.plotting: "Make the figure with plotly.graph_objects from values at points of numpy.linspace, by sympy.lambdify."
+#     threading: "Call the functions one after the other; a program has one thread."
+#     warnings: "Leave it out: warnings do not end a program; print what should be told."
+#   covers: [blocked-path, blocked-attribute]
 #   url: policies/README.md#blocked-import
 deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": module} if {
 	some module in refused_modules
@@ -29,11 +39,15 @@ deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": 
 }
 
 # METADATA
-# title: Import of a module that is not installed
-# description: The module is not refused; it is not there.
+# title: Import of a module that is not there for programs
+# description: The module is not refused; it is not installed, or a library has it for itself.
 # custom:
 #   id: missing-import
 #   hint: "Write it with numpy, sympy or mpmath, or in plain Python."
+#   hints:
+#     matplotlib: "Make the figure with plotly.graph_objects or plotly.express."
+#     matplotlib.pyplot: "Make the figure with plotly.graph_objects or plotly.express."
+#     pandas: "A table is a list or dict of columns, or a NumPy array; plotly.express takes those as they are."
 #   url: policies/README.md#missing-import
 deny contains {"rule": "missing-import", "msg": msg, "at": entry.at, "subject": module} if {
 	some module in refused_modules
@@ -42,8 +56,12 @@ deny contains {"rule": "missing-import", "msg": msg, "at": entry.at, "subject": 
 	some entry in input.ast.imports[root]
 	entry.module == module
 	present := {name | some name in available_modules; not taken_out("allowed_imports", name)}
-	msg := sprintf("%s is not installed here; available: %s", [root, concat(", ", present)])
+	msg := sprintf("%s is %s; available: %s", [root, absence(root), concat(", ", present)])
 }
+
+absence(root) := "not available to programs" if root in withheld_modules
+
+absence(root) := "not installed here" if not root in withheld_modules
 
 imported_modules contains entry.module if {
 	some entries in input.ast.imports
@@ -77,6 +95,11 @@ root_of(module) := split(module, ".")[0] if not startswith(module, ".")
 absent(root) if {
 	root in absent_modules
 	not taken_out("absent_modules", root)
+}
+
+absent(root) if {
+	root in withheld_modules
+	not taken_out("withheld_modules", root)
 }
 
 absent(root) if put_in("absent_modules", root)

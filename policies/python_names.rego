@@ -6,12 +6,25 @@ package rules.python
 # description: These builtins evaluate text, open files, or reach what has no name in the program. They may not be named, called or not.
 # custom:
 #   id: blocked-name
-#   hint: "Write the expression or the attribute out; for a choice by name use a dict of functions. There are no files and no input."
+#   hint: "Write the expression or the attribute out; for a choice by name use a dict of functions."
+#   hints:
+#     breakpoint: "Leave it out; print what should be seen."
+#     delattr: "Write the attribute out: del x.name."
+#     dir: "Leave it out; use the documented names of the library."
+#     eval: "Write the expression out; a formula in a text is read by sympy.sympify."
+#     exit: "Let the program come to its end, return from the function, or call sys.exit()."
+#     getattr: "Write the attribute out: x.name; for a choice by name use a dict of functions."
+#     help: "Leave it out; there is nobody at a terminal."
+#     input: "Write the values into the program; there is no input under this policy."
+#     open: "There are no files: keep data in variables and print results."
+#     quit: "Let the program come to its end, return from the function, or call sys.exit()."
+#     setattr: "Write the attribute out: x.name = value."
+#     vars: "Keep the values in a dict of your own."
 #   url: policies/README.md#blocked-name
 deny contains {"rule": "blocked-name", "msg": msg, "at": at, "subject": name} if {
 	some name in blocked_names_used
 	some at in input.ast.names[name]
-	msg := sprintf("%s() is blocked", [name])
+	msg := sprintf("%s is blocked", [name])
 }
 
 blocked_names_used contains name if {
@@ -42,6 +55,11 @@ blocked_names_used contains name if {
 # custom:
 #   id: blocked-attribute
 #   hint: "Use the documented functions of the library by their full name; an attribute of your own needs another name."
+#   hints:
+#     to_image: "Leave the figure as the last expression, or call fig.show()."
+#     write_html: "Leave the figure as the last expression, or call fig.show()."
+#     write_image: "Leave the figure as the last expression, or call fig.show()."
+#     write_json: "Leave the figure as the last expression, or call fig.show()."
 #   url: policies/README.md#blocked-attribute
 deny contains {"rule": "blocked-attribute", "msg": msg, "at": at, "subject": name} if {
 	some name in blocked_attributes_used
@@ -94,6 +112,14 @@ named_in_a_path(name) if {
 # custom:
 #   id: blocked-path
 #   hint: "Use the library's functions for computing; print results, and leave figures in a variable or call show()."
+#   hints:
+#     numpy.genfromtxt: "There are no files: write the numbers into an array, np.array([...])."
+#     numpy.load: "There are no files: write the numbers into an array, np.array([...])."
+#     numpy.loadtxt: "There are no files: write the numbers into an array, np.array([...])."
+#     plotly.io: "Call fig.show() without arguments, or leave the figure as the last expression."
+#     sympy.plot: "Make the figure with plotly.graph_objects from values at points of numpy.linspace, by sympy.lambdify."
+#     sympy.plotting: "Make the figure with plotly.graph_objects from values at points of numpy.linspace, by sympy.lambdify."
+#   covers: [blocked-attribute]
 #   url: policies/README.md#blocked-path
 deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {
 	some path in blocked_paths_used
@@ -143,4 +169,28 @@ excused(path, at) if {
 	some open in (paths_used & partial_names)
 	some longer in input.ast.paths[open]
 	array.slice(split(longer, ":"), 0, 2) == array.slice(split(at, ":"), 0, 2)
+}
+
+# METADATA
+# title: Argument that hands functions to a library
+# description: Arguments by which a program's function is given objects that the policy does not judge.
+# custom:
+#   id: blocked-keyword
+#   hint: "Compute the values yourself, with numpy or plain functions, and pass them."
+#   url: policies/README.md#blocked-keyword
+deny contains {"rule": "blocked-keyword", "msg": msg, "at": at, "subject": name} if {
+	some name in blocked_keywords_used
+	some at in input.ast.identifiers[name]
+	msg := sprintf("argument %s is blocked", [name])
+}
+
+blocked_keywords_used contains name if {
+	some name in blocked_keywords
+	input.ast.identifiers[name]
+	not taken_out("blocked_keywords", name)
+}
+
+blocked_keywords_used contains name if {
+	some name in changes.blocked_keywords.add
+	input.ast.identifiers[name]
 }
