@@ -9,6 +9,7 @@ import (
 )
 
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	wantRules := []RuleChange{{ListBannedCalls, "getattr", "added", "in step", false}, {ListBannedCalls, "print", "added", "looser", true}}
 	for name, source := range h.sources(t) {
@@ -42,6 +43,7 @@ func TestDrift(t *testing.T) {
 }
 
 func TestDriftStepByStep(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	for name, tt := range map[string]struct {
 		at, state string
@@ -88,6 +90,7 @@ func TestDriftStepByStep(t *testing.T) {
 
 // A set that the pin names is followed to its new name.
 func TestDriftFollowsNames(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	folder := pinned(t, h.pin, h.text)
 	replace(t, folder, PinFile, "    rules:\n", "    from: {banned_calls: [BANNED_CALLS]}\n    rules:\n")
@@ -103,6 +106,7 @@ func TestDriftFollowsNames(t *testing.T) {
 }
 
 func TestDriftOfWhatIsTakenBack(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	sets := validatorSets()
 	sets["BANNED_CALLS"] = []string{"compile", "eval", "exec"}
@@ -132,6 +136,7 @@ func TestDriftOfWhatIsTakenBack(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	for name, source := range h.sources(t) {
 		t.Run(name, func(t *testing.T) {
@@ -184,6 +189,7 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestUpdateToACommit(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	folder := pinned(t, h.pin, h.text)
 	_, outputs, err := Update(t.Context(), with(t, folder, h.repo.dir), h.bans, false)
@@ -207,6 +213,7 @@ func TestUpdateToACommit(t *testing.T) {
 
 // With write-lists the lists follow, and nothing else of the policy changes.
 func TestUpdateWritesLists(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	sets := validatorSets()
 	sets["BANNED_CALLS"] = append(sets["BANNED_CALLS"], "print")
@@ -242,6 +249,7 @@ func TestUpdateWritesLists(t *testing.T) {
 
 // An upstream that was never fetched gets its digests and rules.
 func TestUpdateOfAnUnverifiedUpstream(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	folder := pinned(t, h.pin, h.text)
 	text := string(folder[PinFile].Data)
@@ -268,6 +276,7 @@ func TestUpdateOfAnUnverifiedUpstream(t *testing.T) {
 }
 
 func TestDriftNeedsASource(t *testing.T) {
+	t.Parallel()
 	if _, err := LookAhead(t.Context(), Config{Folder: shipped(t), Now: today}); err == nil {
 		t.Error("drift without a source")
 	}

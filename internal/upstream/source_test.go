@@ -45,10 +45,14 @@ func newHistory(t *testing.T) history {
 func (h history) sources(t *testing.T) map[string]string {
 	t.Helper()
 	bare := h.repo.bare()
+	if slower > 1 { // the same ways without the race detector
+		return map[string]string{"HTTP": serve(t, bare)}
+	}
 	return map[string]string{"a checkout": h.repo.dir, "a bare repository": bare, "file:": "file://" + bare, "HTTP": serve(t, bare)}
 }
 
 func TestCheckOfASource(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	for name, source := range h.sources(t) {
 		t.Run(name, func(t *testing.T) {
@@ -63,6 +67,7 @@ func TestCheckOfASource(t *testing.T) {
 }
 
 func TestCheckFindsWhatASourceContradicts(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	missing := strings.Repeat("12345678", 5)
 	for name, tt := range map[string]struct {
@@ -102,6 +107,7 @@ func TestCheckFindsWhatASourceContradicts(t *testing.T) {
 
 // A branch that was forced away leaves the pinned commit behind, or loses it.
 func TestForcePush(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	h.repo.git("checkout", "-q", "-b", "kept", h.pin)
 	h.repo.git("checkout", "-q", "main")
@@ -145,6 +151,7 @@ func TestForcePush(t *testing.T) {
 
 // What a tree may hold is refused, and told.
 func TestHostileTrees(t *testing.T) {
+	t.Parallel()
 	r := newRepo(t)
 	outside := filepath.Join(t.TempDir(), "outside.py")
 	if err := os.WriteFile(outside, []byte("X = {'a'}\n"), 0o644); err != nil {
@@ -195,6 +202,7 @@ func TestHostileTrees(t *testing.T) {
 }
 
 func TestSourcesThatAreNotOpened(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
 	huge := filepath.Join(t.TempDir(), "huge.py")
 	if err := os.WriteFile(huge, make([]byte, 5<<20), 0o644); err != nil {
 		t.Fatal(err)
@@ -232,6 +240,7 @@ func TestSourcesThatAreNotOpened(t *testing.T) {
 
 // The second upstream has no commit: its file, or a folder with it, will do.
 func TestSourcesWithoutHistory(t *testing.T) {
+	t.Parallel()
 	text := validator(validatorSets())
 	dir := t.TempDir()
 	file := filepath.Join(dir, filepath.FromSlash(validatorPath))
@@ -276,6 +285,7 @@ func TestSourcesWithoutHistory(t *testing.T) {
 
 // With several upstreams the source says which it is, or has to be told.
 func TestWhichUpstream(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	both := func(other string) fstest.MapFS {
 		folder := pinned(t, h.pin, h.text)
@@ -317,6 +327,7 @@ func must(t *testing.T, folder fstest.MapFS) *Pin {
 }
 
 func TestBranchesAreFound(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	for _, source := range h.sources(t) {
 		s := with(t, shipped(t), source).Source
