@@ -17,8 +17,8 @@ func newSlots(concurrency, queue int) *slots {
 	return &slots{free: make(chan struct{}, max(1, concurrency)), queue: int64(queue)}
 }
 
-// take waits at most wait for a slot; ErrBusy when there is none in time or the
-// queue is full, ErrGone when the caller left first.
+// take waits at most wait for a slot; ErrBusy when there is none in time,
+// ErrQueueFull when no more may wait, ErrGone when the caller left first.
 func (s *slots) take(ctx context.Context, wait time.Duration) (release func(), err error) {
 	select {
 	case s.free <- struct{}{}:
@@ -27,7 +27,7 @@ func (s *slots) take(ctx context.Context, wait time.Duration) (release func(), e
 	}
 	if s.waiting.Add(1) > s.queue {
 		s.waiting.Add(-1)
-		return nil, ErrBusy
+		return nil, ErrQueueFull
 	}
 	defer s.waiting.Add(-1)
 	timer := time.NewTimer(wait)

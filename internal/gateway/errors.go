@@ -13,6 +13,7 @@ var (
 	ErrUnknownProfile = errors.New("no such profile")
 	ErrTooLarge       = errors.New("code is too large")
 	ErrBusy           = errors.New("no free slot in time")
+	ErrQueueFull      = fmt.Errorf("%w: the queue is full", ErrBusy)
 	ErrNoPolicy       = errors.New("no policy in force")
 	ErrPolicyFault    = errors.New("policy unavailable")
 	ErrPluginDown     = errors.New("plugin is not running")

@@ -153,8 +153,8 @@ func TestAdmissionIsBounded(t *testing.T) {
 	await(t, func() bool { w.plugin.mu.Lock(); defer w.plugin.mu.Unlock(); return len(w.plugin.grants) == 1 })
 	start()
 	await(t, func() bool { return g.Waiting() == 1 })
-	if _, err := g.Solve(context.Background(), request()); !errors.Is(err, gateway.ErrBusy) {
-		t.Fatalf("with a full queue Solve = %v, want ErrBusy", err)
+	if _, err := g.Solve(context.Background(), request()); !errors.Is(err, gateway.ErrQueueFull) {
+		t.Fatalf("with a full queue Solve = %v, want ErrQueueFull", err)
 	}
 	close(w.plugin.hold)
 	for range 2 {
