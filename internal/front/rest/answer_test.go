@@ -148,17 +148,17 @@ func TestRunGivesTheFullAnswer(t *testing.T) {
 		}}, nil
 	}
 	w := l.do(call{path: "/v1/run", token: token, body: `{"tool":"python","code":"x","stdin":"in","wait":0,
-		"limits":{"wall_seconds":5,"cpu_seconds":4,"memory_bytes":1000,"output_bytes":2000}}`})
+		"limits":{"wall_seconds":5,"cpu_seconds":4,"memory_bytes":20000000,"output_bytes":2000}}`})
 	want := `{"status":"error","value":"7","stdout":"out\n[output truncated: 5 bytes omitted]","stderr":"err","truncated":{"stdout":5,"stderr":0},` +
 		`"error":{"type":"E","message":"m","line":3,"traceback":"T"},"notes":["note"],"figures":[{"data":[1]}],"violations":[],` +
 		`"usage":{"wall_ms":1.5,"cpu_ms":1,"peak_memory_bytes":9},` +
-		`"limits":{"wall_seconds":5,"cpu_seconds":4,"memory_bytes":1000,"output_bytes":2000,"stdout_bytes":262144,"stderr_bytes":65536,"fired":"stdout_bytes"},` +
+		`"limits":{"wall_seconds":5,"cpu_seconds":4,"memory_bytes":20000000,"output_bytes":2000,"stdout_bytes":262144,"stderr_bytes":65536,"fired":"stdout_bytes"},` +
 		`"isolation":["rlimits"],"policy":{"revision":"r1","profile":"solve","decision_id":"d-1"},` +
 		`"plugin":{"name":"test-python","version":"1.2.3","language_version":"3.11"},"session":null}`
 	if got := strings.TrimSpace(w.Body.String()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if string(src.Stdin) != "in" || !src.ValueWanted || granted.MemoryBytes != 1000 {
+	if string(src.Stdin) != "in" || !src.ValueWanted || granted.MemoryBytes != 20000000 {
 		t.Errorf("the plugin saw %+v, %+v", src, granted)
 	}
 }

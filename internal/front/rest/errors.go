@@ -65,6 +65,7 @@ func statusTable(limits Limits) []statusRow {
 		{gateway.ErrSessionsFull, refusal{http.StatusServiceUnavailable, "no room for another session", room}},
 		{gateway.ErrSessionMemory, refusal{http.StatusServiceUnavailable, "no room for another session: the open ones take as much memory as all may", room}},
 		{gateway.ErrPluginFault, refusal{http.StatusInternalServerError, "", 0}},
+		{gateway.ErrQueueFull, refusal{http.StatusServiceUnavailable, "busy: as many requests wait as may", busy}},
 		{gateway.ErrBusy, refusal{http.StatusServiceUnavailable, "busy: no free slot in time", busy}},
 		{gateway.ErrNoPolicy, refusal{http.StatusServiceUnavailable, "no policy is in force", 5 * time.Second}},
 		{gateway.ErrPolicyFault, refusal{http.StatusServiceUnavailable, "the policy gave no verdict; nothing was run", down}},

@@ -1,7 +1,9 @@
 package rest
 
 import (
+	"bytes"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,7 +26,16 @@ type runLimits struct {
 	CPU    *float64 `json:"cpu_seconds"`
 	Memory *uint64  `json:"memory_bytes"`
 	Output *uint64  `json:"output_bytes"`
+
+	Unknown jsontext.Value `json:",embed"`
 }
+
+// What memory may be asked for: below the least not even a program that does
+// nothing ends well, and nobody means what is above the most.
+const (
+	leastMemory = 16 << 20
+	mostMemory  = 1 << 40
+)
 
 type runAnswer struct {
 	Status     gateway.Status      `json:"status"`
@@ -142,6 +153,9 @@ func orPython(tool *string) string {
 }
 
 func (l runLimits) asked() (asked executor.Limits, err error) {
+	if name := firstMember(l.Unknown); name != "" {
+		return asked, invalid("limits."+name, "there is no such limit; known are wall_seconds, cpu_seconds, memory_bytes and output_bytes")
+	}
 	if asked.Wall, err = seconds("limits.wall_seconds", l.Wall); err != nil {
 		return asked, err
 	}
@@ -151,8 +165,32 @@ func (l runLimits) asked() (asked executor.Limits, err error) {
 	if asked.MemoryBytes, err = count("limits.memory_bytes", l.Memory); err != nil {
 		return asked, err
 	}
+	if asked.MemoryBytes != 0 && (asked.MemoryBytes < leastMemory || asked.MemoryBytes > mostMemory) {
+		return asked, invalid("limits.memory_bytes", "must be from 16777216 (16 MiB) to 1099511627776 (1 TiB)")
+	}
 	asked.OutputCeilingBytes, err = count("limits.output_bytes", l.Output)
 	return asked, err
+}
+
+// longestName bounds what of a caller's key is shown again.
+const longestName = 64
+
+// firstMember is the name of the first member of an object, cut to what may be
+// shown; empty: there is none.
+func firstMember(object jsontext.Value) string {
+	dec := jsontext.NewDecoder(bytes.NewReader(object))
+	if start, err := dec.ReadToken(); err != nil || start.Kind() != '{' {
+		return ""
+	}
+	name, err := dec.ReadToken()
+	if err != nil || name.Kind() != '"' {
+		return ""
+	}
+	text := strings.ToValidUTF8(name.String(), "")
+	if len(text) > longestName {
+		text = strings.ToValidUTF8(text[:longestName], "") + "…"
+	}
+	return text
 }
 
 func fullAnswer(ans gateway.Answer) runAnswer {
