@@ -38,8 +38,8 @@ type GroupUsage struct {
 // It holds no process itself. Its methods may be called from several goroutines.
 type Groups struct {
 	plan   groupPlan
-	name   string // path of the parent under each controller's own group
-	lock   *os.File
+	name   string     // path of the parent under each controller's own group
+	locks  []*os.File // of the parent in each controller's tree
 	driver groupDriver
 }
 
@@ -128,19 +128,23 @@ func (g *Groups) mkdirs() error {
 	return nil
 }
 
-// hold locks the parent's directory: whoever gets that lock knows that the
-// maker is gone.
+// hold locks the parent's directory in each tree: whoever gets such a lock knows
+// that the maker is gone.
 func (g *Groups) hold() error {
-	f, err := os.Open(g.dir(memoryController, ""))
-	if err != nil {
-		return err
+	for _, c := range g.plan.controllers() {
+		f, err := os.Open(g.dir(c, ""))
+		if err != nil {
+			return err
+		}
+		g.locks = append(g.locks, f)
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			return unix.ENOENT // a sweeper has it, and removes it
+		}
+		if _, err := os.Stat(f.Name()); err != nil {
+			return err
+		}
 	}
-	g.lock = f
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return unix.ENOENT // a sweeper has it, and removes it
-	}
-	_, err = os.Stat(f.Name())
-	return err
+	return nil
 }
 
 // try sees that groups can be made and limited here.
@@ -247,8 +251,12 @@ func (c *Group) Remove() error { return c.groups.remove(c.name) }
 // Close ends every process of every group and removes them all with the parent.
 func (g *Groups) Close() error {
 	err := g.remove("")
-	if g.lock != nil {
-		_ = g.lock.Close()
-	}
+	g.release()
 	return err
+}
+
+func (g *Groups) release() {
+	for _, f := range g.locks {
+		_ = f.Close()
+	}
 }

@@ -90,8 +90,7 @@ func walkGroups(dir string, do func(string) error) error {
 	return err
 }
 
-// remove ends what is in a group and removes it from every controller's tree,
-// memory last: that one holds the lock.
+// remove ends what is in a group and removes it from every controller's tree.
 func (g *Groups) remove(name string) error {
 	var dirs []string
 	for _, c := range g.plan.controllers() {
@@ -131,8 +130,9 @@ func removeOne(dir string) error {
 }
 
 // sweep removes the parents whose makers are gone, beside which this process
-// is about to make its own. It does what it can; what stays is no fault of the
-// one who starts.
+// is about to make its own. Each controller's tree is looked at by itself:
+// processes that share a group in one may be in different ones in another. It
+// does what it can; what stays is no fault of the one who starts.
 func (p groupPlan) sweep() {
 	for _, c := range p.controllers() {
 		base := p.dir(c, p.own[c])
@@ -142,26 +142,19 @@ func (p groupPlan) sweep() {
 		}
 		for _, e := range entries {
 			if e.IsDir() && strings.HasPrefix(e.Name(), groupPrefix) {
-				p.sweepOne(e.Name())
+				sweepOne(path.Join(base, e.Name()))
 			}
 		}
 	}
 }
 
-func (p groupPlan) sweepOne(name string) {
-	var dirs []string
-	for _, c := range p.controllers() {
-		dirs = append(dirs, p.dir(c, path.Join(p.own[c], name)))
-	}
-	// Without a directory in the tree of the locks it is another's: who lives in
-	// another memory group may share the groups of the other controllers.
-	f, err := os.Open(dirs[0])
+func sweepOne(dir string) {
+	f, err := os.Open(dir)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return // its maker lives
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil { // else its maker lives
+		_ = removeTrees([]string{dir})
 	}
-	_ = removeTrees(dirs)
 }

@@ -218,13 +218,15 @@ func TestGroupsSweep(t *testing.T) {
 	if err := child.Add(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	left.lock.Close() // as its death would
+	left.release() // as its death would
 	groups(t)
-	if _, err := os.Stat(left.dir(memoryController, "")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("what was left is still there: %v", err)
-	}
-	if _, err := os.Stat(living.dir(memoryController, "")); err != nil {
-		t.Errorf("a living maker's group is gone: %v", err)
+	for _, c := range living.plan.controllers() {
+		if _, err := os.Stat(left.dir(c, "")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("what was left is still there: %v", err)
+		}
+		if _, err := os.Stat(living.dir(c, "")); err != nil {
+			t.Errorf("a living maker's group is gone: %v", err)
+		}
 	}
 	_ = cmd.Wait()
 }
@@ -317,5 +319,21 @@ func TestCommandHasAGroup(t *testing.T) {
 	p.Wait()
 	if _, err := os.Stat(p.group.dir(memoryController, "")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the command's group is still there: %v", err)
+	}
+}
+
+// TestSweepKeepsTheLiving: two makers that share a group in one controller's tree
+// alone do not take each other for gone.
+func TestSweepKeepsTheLiving(t *testing.T) {
+	living := groups(t)
+	if len(living.plan.controllers()) < 2 {
+		t.Skip("SKIPPED LOUDLY: one tree alone here")
+	}
+	elsewhere := groupPlan{version: 1, root: living.plan.root, own: map[string]string{memoryController: "/nowhere/else", pidsController: living.plan.own[pidsController]}}
+	elsewhere.sweep()
+	for _, c := range living.plan.controllers() {
+		if _, err := os.Stat(living.dir(c, "")); err != nil {
+			t.Errorf("a living maker's %s group is gone: %v", c, err)
+		}
 	}
 }

@@ -12,6 +12,10 @@
 // command in its place. So every program that uses the package calls Shim
 // first.
 //
+// A process that is forked, not started, raises walls around itself: for that
+// there are [NewChildFilter] and [NewChildDomain], whose bytes and steps any
+// language can install, [Watch], which names a forbidden call, and [Groups].
+//
 // The walls are an ordered list with one file each (wall_*.go); a new wall is
 // one file and one line in the list. The package knows nothing of plugins or
 // of Python, never reads what a command writes, and never claims a wall that

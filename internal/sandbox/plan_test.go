@@ -193,3 +193,52 @@ func TestShimIsNotForOthers(t *testing.T) {
 		t.Errorf("a shim by hand gave %d, %v", code, is)
 	}
 }
+
+// TestPlanInWays: which of the walls stand, and which properties are met, on the
+// hosts that the whole must run on.
+func TestPlanInWays(t *testing.T) {
+	spec := Spec{Path: "/p", Namespaces: AllNamespaces(), ReadOnly: []string{"/usr"}, DropCaps: true, Seccomp: true, Landlock: &Domain{ReadOnly: []string{"/usr"}}, Group: "g"}
+	root := everything()
+	root.Filter, root.Notify, root.Landlock, root.Groups = true, true, 7, 1
+	user, gvisor := root, root
+	user.UID, user.Mechanism, user.Permitted, user.Groups = 1000, ByUserNamespace, 0, 0
+	gvisor.Notify, gvisor.Landlock, gvisor.LandlockWhy, gvisor.Groups = false, 0, "hidden", 0
+	five := []string{"clean-start", "rlimits", "syscalls", "files", "network"}
+	for name, c := range map[string]struct {
+		offer  Offer
+		stand  string
+		unmet  []string // of the five properties
+		reason string   // of the first of them
+	}{
+		"root":      {root, "clean-start rlimits landlock seccomp namespaces root cgroup", nil, ""},
+		"user":      {user, "clean-start rlimits landlock seccomp namespaces root", nil, ""},
+		"container": {Offer{UID: 1000, Filter: true, Notify: true, Landlock: 7}, "clean-start rlimits landlock seccomp", nil, ""},
+		"gvisor":    {gvisor, "clean-start rlimits seccomp namespaces root", nil, ""},
+		"old kernel in a container": {Offer{UID: 1000, Filter: true, LandlockWhy: "no Landlock here", Why: "refused"}, "clean-start rlimits seccomp",
+			[]string{"files"}, "landlock: no Landlock here; root: there is no mount namespace to make it in"},
+		"nothing": {Offer{UID: 1000, SeccompWhy: "no filters here"}, "clean-start rlimits", []string{"syscalls", "files", "network"}, "seccomp: no filters here"},
+	} {
+		l, err := Plan(spec, c.offer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stand []string
+		for _, w := range l.Walls() {
+			if w.InForce {
+				stand = append(stand, w.Name)
+			}
+		}
+		if got := strings.Join(stand, " "); got != c.stand {
+			t.Errorf("%s: %s stand, want %s", name, got, c.stand)
+		}
+		for i, p := range five {
+			err := l.Require(p)
+			if unmet := slices.Contains(c.unmet, p); (err != nil) != unmet {
+				t.Errorf("%s: %s: %v", name, p, err)
+			}
+			if err != nil && len(c.unmet) > 0 && five[i] == c.unmet[0] && !strings.Contains(err.Error(), c.reason) {
+				t.Errorf("%s: %v, want %q", name, err, c.reason)
+			}
+		}
+	}
+}
