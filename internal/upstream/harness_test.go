@@ -247,7 +247,7 @@ const validatorPath = "pkg/validator.py"
 
 func validatorSets() map[string][]string {
 	return map[string][]string{
-		"ALLOWED_IMPORTS": {"bisect", "cmath", "collections", "copy", "decimal", "fractions", "functools", "heapq", "itertools", "json", "math", "mpmath", "numbers", "numpy", "operator", "random", "re", "statistics", "string", "sympy", "textwrap", "typing", "unicodedata"},
+		"ALLOWED_IMPORTS": {"bisect", "cmath", "collections", "copy", "decimal", "fractions", "functools", "heapq", "itertools", "json", "math", "mpmath", "numbers", "numpy", "operator", "plotly", "random", "re", "statistics", "string", "sympy", "textwrap", "typing", "unicodedata"},
 		"BANNED_CALLS":    {"compile", "eval", "exec", "open"},
 	}
 }
