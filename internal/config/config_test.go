@@ -378,3 +378,39 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+func TestVariablesThatSetNoKey(t *testing.T) {
+	env := map[string]string{
+		"SLUICE_LIMITS_WAL": "9s", "SLUICE_QUITE_ANOTHER_THING": "1", "SLUICE_EMPTY": "", "SLUICE_CONFIG_SEEN": "x",
+		"SLUICE_OF_A_PLUGIN": "1", "OTHER": "1", "SLUICE_LIMITS_WALL": "9s",
+	}
+	var names []string
+	for name := range env {
+		names = append(names, name)
+	}
+	load := func(yaml string) error {
+		file := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Load(Sources{File: file, Dir: "/cwd", Getenv: func(k string) string { return env[k] }, Names: names})
+		return err
+	}
+	err := load("plugins: {python: {env: [SLUICE_OF_A_PLUGIN]}}")
+	want := "SLUICE_CONFIG_SEEN: sets no key; did you mean SLUICE_CONFIG?\n" +
+		"SLUICE_LIMITS_WAL: sets no key; did you mean SLUICE_LIMITS_WALL?\n" +
+		"SLUICE_QUITE_ANOTHER_THING: sets no key; 'gateway config print' lists the keys"
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestAbsurdMemory(t *testing.T) {
+	for _, size := range []string{"1000B", "16777215B", "2TiB"} {
+		faults := faultsOf(t, "limits: {memory: "+size+"}", nil)
+		if len(faults) != 1 || !strings.Contains(faults.Error(), "is none of 16MiB to 1TiB") {
+			t.Errorf("%s: %v", size, faults)
+		}
+	}
+	mustLoad(t, "limits: {memory: 16MiB}", nil)
+}

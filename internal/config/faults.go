@@ -60,11 +60,12 @@ func secretName(name string) bool {
 	return slices.Contains([]string{"token", "secret", "password", "api_key", "solver_token"}, strings.ToLower(name))
 }
 
-// nearest is the known name with the fewest edits to it, if those are few.
+// nearest is the known name with the fewest edits to it, if those are few;
+// capitals count for nothing.
 func nearest(unknown string, known []string) (string, bool) {
 	best, fewest := "", max(2, len(unknown)/3)+1
 	for _, name := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(unknown), name); d < fewest {
+		if d := levenshtein.ComputeDistance(strings.ToLower(unknown), strings.ToLower(name)); d < fewest {
 			best, fewest = name, d
 		}
 	}

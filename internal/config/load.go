@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,7 @@ type Sources struct {
 	File   string              // empty: FileEnv, then FileDefault if it is there
 	Dir    string              // the working directory
 	Getenv func(string) string // the environment
+	Names  []string            // of the environment's variables; those that begin with EnvPrefix must be known
 	Flags  []Override          // in the order of the command line
 }
 
@@ -47,6 +49,7 @@ type Loaded struct {
 	Warnings []string
 
 	origin map[string]Origin
+	base   string // where relative paths of the defaults are taken from
 }
 
 // Origin says who set the key at path; an empty Place is the default.
@@ -62,6 +65,8 @@ func Load(from Sources) (*Loaded, error) {
 	}
 	faults = append(faults, l.readEnv(from)...)
 	faults = append(faults, l.readFlags(from)...)
+	faults = append(faults, l.strangers(from)...)
+	l.base = base
 	l.resolvePaths(base)
 	faults = append(faults, l.validate()...)
 	if len(faults) > 0 {
@@ -121,6 +126,29 @@ func (l *Loaded) readEnv(from Sources) (faults Faults) {
 		if text := from.Getenv(name); text != "" {
 			faults = append(faults, l.set(Override{Path: key, Text: text, Place: name}, from.Dir)...)
 		}
+	}
+	return faults
+}
+
+// strangers tells of variables that look like keys and are none. Those that a
+// plugin may see are its own affair.
+func (l *Loaded) strangers(from Sources) (faults Faults) {
+	known := []string{FileEnv}
+	for _, key := range l.settable() {
+		known = append(known, envName(key))
+	}
+	for _, p := range l.Plugins {
+		known = append(known, p.Env...)
+	}
+	for _, name := range slices.Sorted(slices.Values(from.Names)) {
+		if !strings.HasPrefix(name, EnvPrefix) || from.Getenv(name) == "" || slices.Contains(known, name) {
+			continue
+		}
+		fault := Fault{Place: name, Problem: "sets no key", Hint: "'gateway config print' lists the keys"}
+		if near, ok := nearest(name, known); ok {
+			fault.Hint = fmt.Sprintf("did you mean %s?", near)
+		}
+		faults = append(faults, fault)
 	}
 	return faults
 }

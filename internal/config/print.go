@@ -12,11 +12,35 @@ import (
 // YAML writes the configuration in force as a file that Load reads back; a
 // comment behind a key that is no default says who set it.
 func (l *Loaded) YAML() ([]byte, error) {
-	text, err := yaml.Dump(l.node(reflect.ValueOf(&l.Config).Elem(), ""), yaml.WithLineWidth(-1))
+	w := writer{Loaded: l, defaults: l.defaultTexts()}
+	text, err := yaml.Dump(w.node(reflect.ValueOf(&l.Config).Elem(), ""), yaml.WithLineWidth(-1))
 	if err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
 	return text, nil
+}
+
+// writer writes a configuration beside the default of each key, as text.
+type writer struct {
+	*Loaded
+	defaults map[string]string
+}
+
+// defaultTexts has the default of every key that there is, paths resolved as
+// those of the configuration are.
+func (l *Loaded) defaultTexts() map[string]string {
+	empty := &Loaded{Config: Defaults()}
+	for name := range l.Plugins {
+		if empty.Plugins[name] == nil {
+			empty.Plugins[name] = defaultPlugin()
+		}
+	}
+	empty.resolvePaths(l.base)
+	texts := map[string]string{}
+	for _, leaf := range leavesOf(&empty.Config) {
+		texts[leaf.path] = formatValue(leaf.value)
+	}
+	return texts
 }
 
 // Map is the configuration in force as JSON writes it: durations and sizes with
@@ -58,7 +82,7 @@ func plainOf(v reflect.Value) any {
 	}
 }
 
-func (l *Loaded) node(v reflect.Value, path string) *yaml.Node {
+func (l *writer) node(v reflect.Value, path string) *yaml.Node {
 	group := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		key := f.Tag.Get("key")
@@ -85,7 +109,7 @@ func textNode(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 }
 
-func (l *Loaded) leafNode(v reflect.Value, path string) *yaml.Node {
+func (l *writer) leafNode(v reflect.Value, path string) *yaml.Node {
 	n := &yaml.Node{}
 	switch value := v.Interface().(type) {
 	case time.Duration, Size:
@@ -98,7 +122,7 @@ func (l *Loaded) leafNode(v reflect.Value, path string) *yaml.Node {
 	if n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode {
 		n.Style = yaml.FlowStyle
 	}
-	if place := l.setBy(path); place != "" {
+	if place := l.setBy(path); place != "" && formatValue(v) != l.defaults[path] {
 		n.LineComment = "# " + place
 	}
 	return n

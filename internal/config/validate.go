@@ -108,6 +108,10 @@ func (c *checker) limits() {
 	if l.CodeBytes > l.BodyBytes {
 		c.fault("limits.code_bytes", "", "%s is more than limits.body_bytes (%s): such code could never arrive", l.CodeBytes, l.BodyBytes)
 	}
+	const leastMemory, mostMemory = 16 * MiB, 1024 * GiB
+	if l.Memory > 0 && (l.Memory < leastMemory || l.Memory > mostMemory) {
+		c.fault("limits.memory", "", "%s is none of %s to %s", l.Memory, leastMemory, mostMemory)
+	}
 	const longest = 24 * time.Hour
 	if l.WallCeiling > longest {
 		c.fault("limits.wall_ceiling", "", "%s is more than a day", formatDuration(l.WallCeiling))
