@@ -93,7 +93,12 @@ type running struct {
 // ready. It is killed when the test ends, if it still lives.
 func startGateway(t *testing.T, flags ...string) *running {
 	t.Helper()
-	root := repository(t)
+	return startConfigured(t, filepath.Join(repository(t), "config.yaml"), flags...)
+}
+
+// startConfigured is startGateway with another configuration.
+func startConfigured(t *testing.T, config string, flags ...string) *running {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +108,7 @@ func startGateway(t *testing.T, flags ...string) *running {
 		t.Fatal(err)
 	}
 	r := &running{url: "http://" + address, log: &bytes.Buffer{}}
-	cmd := exec.Command("gateway", append([]string{"serve", "--config", filepath.Join(root, "config.yaml"), "--listen", address}, flags...)...)
+	cmd := exec.Command("gateway", append([]string{"serve", "--config", config, "--listen", address}, flags...)...)
 	cmd.Env = append(os.Environ(), "SOLVER_TOKEN="+testToken)
 	cmd.Stderr = r.log
 	if err := cmd.Start(); err != nil {

@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"gateway": main,
 		"faulty":  func() { wire.Serve(faulty{}) },
+		"keeping": func() { wire.Serve(&keeping{pages: map[string]*page{}}) },
 		"http":    func() { os.Exit(httpCommand(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }

@@ -101,11 +101,11 @@ func (t *seat) submit(ctx context.Context, src executor.Source) (Submission, err
 		case err == nil:
 			sub.Close()
 			err = fmt.Errorf("start a session: %w: it is lost at once", ErrPluginFault)
-		case !errors.Is(err, executor.ErrSessionLost) && !errors.Is(err, ErrPluginDied):
+		case !errors.Is(err, executor.ErrSessionLost):
 			return nil, err
 		}
 		if attempt > 0 || ctx.Err() != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrPluginDied, err)
 		}
 		t.g.lose(t.s)
 	}

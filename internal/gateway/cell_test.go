@@ -59,10 +59,16 @@ func TestLossIsToldEvenAfterAnError(t *testing.T) {
 	if _, err := g.Solve(t.Context(), cellOf(alice, "", "all")); !errors.Is(err, gateway.ErrPluginBusy) {
 		t.Errorf("a busy plugin: %v", err)
 	}
-	n.submitErr = gateway.ErrPluginDied
+	n.submitErr = gateway.ErrPluginDied // a text that the host refuses for what it did
 	if _, err := g.Solve(t.Context(), cellOf(alice, "", "all")); !errors.Is(err, gateway.ErrPluginDied) {
-		t.Errorf("a plugin that dies each time: %v", err)
+		t.Errorf("a text that is refused: %v", err)
 	}
+	n.submitErr = executor.ErrSessionLost
+	if _, err := g.Solve(t.Context(), cellOf(alice, "", "all")); !errors.Is(err, gateway.ErrPluginDied) {
+		t.Errorf("a plugin that loses each session: %v", err)
+	}
+	n.submitErr = nil
+	runCell(t, g, cellOf(alice, "", "all"), "", executor.SessionLost)
 }
 
 func TestRefusedCellsLeaveTheState(t *testing.T) {

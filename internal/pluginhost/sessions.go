@@ -126,12 +126,13 @@ func (k *kept) Submit(ctx context.Context, src executor.Source) (gateway.Submiss
 }
 
 // lostIfGone says of an error of a process that is gone, or goes, that the
-// session went with it.
+// session went with it. An error that leaves the process in service (a text that
+// is refused for what it did before, say) leaves the session too.
 func (k *kept) lostIfGone(err error) error {
 	k.pool.mu.Lock()
-	closed := k.gen.closed
+	gone := k.gen.closed || k.gen.dead()
 	k.pool.mu.Unlock()
-	if closed || errors.Is(err, gateway.ErrPluginDied) {
+	if gone {
 		return fmt.Errorf("%w: %w", executor.ErrSessionLost, err)
 	}
 	return err

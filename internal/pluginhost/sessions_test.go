@@ -289,6 +289,25 @@ func forkError(t *testing.T, kept gateway.Kept) error {
 	return err
 }
 
+// A text that is refused for what it did leaves the session as it was.
+func TestPoisonCostsNoSession(t *testing.T) {
+	t.Parallel()
+	b := start(t, patient(), bird(t, "sessions"))
+	for i := range 2 {
+		kept := openKept(t, keeperOf(t, b), "k_victim")
+		if _, _, err := sayIn(t.Context(), kept, "x:crash"); !errors.Is(err, gateway.ErrPluginDied) {
+			t.Fatalf("crash %d: %v", i, err)
+		}
+		until(t, "the next process", func() bool { return b.state() == Healthy && b.Status()[0].Restarts == i+1 })
+	}
+	kept := openKept(t, keeperOf(t, b), "k_one")
+	mustSayIn(t, kept, "x:+a", "")
+	if _, _, err := sayIn(t.Context(), kept, "x:crash"); !errors.Is(err, gateway.ErrPluginDied) || errors.Is(err, executor.ErrSessionLost) {
+		t.Errorf("the refused text: %v", err)
+	}
+	mustSayIn(t, kept, "x:all", "a")
+}
+
 func TestSessionIsLostWhenTheProcessIsKilled(t *testing.T) {
 	t.Parallel()
 	b := start(t, patient(), bird(t, "sessions"))
