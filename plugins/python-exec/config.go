@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -86,7 +88,7 @@ func (s settings) interpreter() (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("find the interpreter %q: it is not there; `make .venv` builds it", s.Python)
+		return "", fmt.Errorf("find the interpreter %q: %s", s.Python, unreachable(path, err))
 	case info.IsDir() || info.Mode()&0o111 == 0:
 		return "", fmt.Errorf("find the interpreter: %q is not a program", s.Python)
 	}
@@ -109,3 +111,45 @@ func (s settings) environment() []string {
 }
 
 func (s settings) renewAge() time.Duration { return time.Duration(s.RenewSeconds) * time.Second }
+
+// unreachable says why a path leads to no file for this user: which part of it
+// may not be passed, or which link leads nowhere.
+func unreachable(path string, err error) string {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Sprintf("user %d may not pass %s", os.Getuid(), closedPart(path))
+	}
+	if target, linkErr := os.Readlink(path); linkErr == nil {
+		return fmt.Sprintf("it is a link to %s, which is not there; `make build` makes it anew", target)
+	}
+	return "it is not there; `make build` makes it"
+}
+
+// mostLinks bounds a chain of links.
+const mostLinks = 16
+
+// closedPart is the first folder on the way to a path that this user may not
+// pass, links followed.
+func closedPart(path string) string {
+	for range mostLinks {
+		for at := "/"; ; {
+			if _, err := os.Lstat(filepath.Join(at, "x")); errors.Is(err, fs.ErrPermission) {
+				return at
+			}
+			rest, err := filepath.Rel(at, filepath.Dir(path))
+			if err != nil || rest == "." {
+				break
+			}
+			part, _, _ := strings.Cut(rest, "/")
+			at = filepath.Join(at, part)
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return path
+}

@@ -33,7 +33,7 @@ func interpreterPath(tb testing.TB) string {
 		path = filepath.Join("..", "..", ".venv", "bin", "python")
 	}
 	if _, err := os.Stat(path); err != nil {
-		tb.Fatalf("%s is missing: `make .venv` builds the environment that programs run in", path)
+		tb.Fatalf("%s is missing: `make build` makes the environment that programs run in", path)
 	}
 	return path
 }
