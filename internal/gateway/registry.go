@@ -80,7 +80,7 @@ type cellRun struct {
 }
 
 func newRegistry(limits SessionLimits, now func() time.Time) *registry {
-	if limits.MaxPerOwner == 0 {
+	if limits.MaxPerOwner <= 0 {
 		limits.MaxPerOwner = limits.Max
 	}
 	return &registry{

@@ -239,7 +239,7 @@ func (g *Gateway) keeper(tool string) (Keeper, error) {
 		return nil, fmt.Errorf("find tool %q: %w", tool, err)
 	}
 	keeper, ok := target.(Keeper)
-	if !ok || !keeper.KeepsSessions() || g.sessions.limits.Max == 0 {
+	if !ok || !keeper.KeepsSessions() || g.sessions.limits.Max <= 0 {
 		return nil, fmt.Errorf("keep a session of %q: %w", tool, ErrUnsupported)
 	}
 	return keeper, nil
