@@ -133,7 +133,7 @@ func superviseAll(t *testing.T, conn *net.UnixConn, programs []string, judge fun
 		}
 		program := programs[binary.NativeEndian.Uint32(number)]
 		go func() { _, _ = conn.Write([]byte{1}) }() // it waits for that, so that none runs unwatched
-		err = watch(context.Background(), os.NewFile(uintptr(rights[0]), "listener"), func(_ int, call string) unix.Errno { return judge(program, call) })
+		err = watch(context.Background(), os.NewFile(uintptr(rights[0]), "listener"), func(n notification) response { return refusal(judge(program, SyscallName(int(n.nr)))) })
 		if err != nil {
 			t.Error(err)
 		}

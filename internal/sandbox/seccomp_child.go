@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/binary"
 	"runtime"
+	"slices"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
 	"golang.org/x/net/bpf"
@@ -42,13 +43,14 @@ func NewChildFilter(notify bool, controlFD int) (ChildFilter, error) {
 	return newChildFilter(runtime.GOARCH, notify, controlFD)
 }
 
-func newChildFilter(goarch string, notify bool, controlFD int) (ChildFilter, error) {
+// newChildFilter puts more rules before those of every child.
+func newChildFilter(goarch string, notify bool, controlFD int, more ...rule) (ChildFilter, error) {
 	info, err := archOf(goarch)
 	if err != nil {
 		return ChildFilter{}, err
 	}
 	f := ChildFilter{ControlFD: controlFD}
-	rules, forbidden := childRules(), seccomp.ActionKillProcess
+	rules, forbidden := slices.Concat(more, childRules()), seccomp.ActionKillProcess
 	if notify {
 		rules, forbidden = append(handOverRules(controlFD), rules...), seccomp.ActionUserNotify
 		f.Flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER

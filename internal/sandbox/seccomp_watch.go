@@ -40,14 +40,17 @@ type response struct {
 // processes is gone, or when ctx ends; from then on the kernel answers their
 // forbidden calls ENOSYS.
 func Watch(ctx context.Context, listener *os.File, onForbidden func(pid int, name string)) error {
-	return watch(ctx, listener, func(pid int, name string) unix.Errno {
-		onForbidden(pid, name)
-		return unix.EPERM
+	return watch(ctx, listener, func(n notification) response {
+		onForbidden(int(n.pid), SyscallName(int(n.nr)))
+		return refusal(unix.EPERM)
 	})
 }
 
-// watch answers each notification with an errno.
-func watch(ctx context.Context, listener *os.File, judge func(pid int, name string) unix.Errno) error {
+// refusal is an answer without its id.
+func refusal(e unix.Errno) response { return response{error: -int32(e)} } //nolint:gosec // an errno
+
+// watch answers each notification; ids are filled in.
+func watch(ctx context.Context, listener *os.File, judge func(notification) response) error {
 	file, err := pollable(listener)
 	if err != nil {
 		return err
@@ -74,8 +77,9 @@ func watch(ctx context.Context, listener *os.File, judge func(pid int, name stri
 		case n.id == 0:
 			continue
 		}
-		answer := response{id: n.id, error: -int32(judge(int(n.pid), SyscallName(int(n.nr))))} //nolint:gosec // an errno
-		_ = conn.Control(func(fd uintptr) {                                                    // the thread may be gone, and has no need of an answer then
+		answer := judge(n)
+		answer.id = n.id
+		_ = conn.Control(func(fd uintptr) { // the thread may be gone, and has no need of an answer then
 			_ = control(int(fd), unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&answer))
 		})
 	}

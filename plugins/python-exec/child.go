@@ -22,7 +22,8 @@ import (
 // child is one forked interpreter, made for one submission.
 type child struct {
 	z       *zygote
-	uid     int // 0: the zygote's own
+	uid     int  // 0: the zygote's own
+	keeper  bool // of a session
 	pidfd   *os.File
 	control *net.UnixConn
 	stdin   *os.File
@@ -56,13 +57,14 @@ type exit struct {
 const warmWithin = 20 * time.Second
 
 // spawn forks a child of z and waits until it is warm. release is called once,
-// when the child has ended, also when there never was one.
-func (z *zygote) spawn(uid int, release func()) (*child, error) {
-	c := &child{z: z, uid: uid, release: release, ended: make(chan struct{})}
+// when the child has ended, also when there never was one. With session the child
+// is a session's keeper.
+func (z *zygote) spawn(uid int, release func(), session bool) (*child, error) {
+	c := &child{z: z, uid: uid, keeper: session, release: release, ended: make(chan struct{})}
 	theirs, err := c.open()
 	var pidfd *os.File
 	if err == nil {
-		pidfd, err = z.fork(c, uid, theirs)
+		pidfd, err = z.fork(c, uid, theirs, session)
 	}
 	closeAll(theirs) // the child's alone: their end is its end
 	if err != nil {
@@ -72,8 +74,9 @@ func (z *zygote) spawn(uid int, release func()) (*child, error) {
 	}
 	c.pidfd = pidfd
 	if err := c.warm(); err != nil {
+		err = fmt.Errorf("warm a child: %w%s", err, c.lastWord())
 		c.discard()
-		return nil, fmt.Errorf("warm a child: %w", err)
+		return nil, err
 	}
 	return c, nil
 }
@@ -85,31 +88,38 @@ func (c *child) warm() error {
 	}
 	_ = c.control.SetReadDeadline(time.Now().Add(warmWithin))
 	c.send(appendFrame(nil, frameGo, nil))
-	head, oob := make([]byte, 5), make([]byte, unix.CmsgSpace(4*8))
-	n, oobn, _, _, err := c.control.ReadMsgUnix(head, oob)
-	if err != nil {
-		return errors.Join(errFrame, err)
-	}
-	listener, err := oneDescriptor(oob[:oobn])
+	listener, err := c.warmed(!c.keeper && c.z.ground.plan.Calls.named())
 	if err != nil {
 		return err
 	}
-	calls := c.z.ground.plan.Calls
-	named := calls != nil && calls.Flags != 0
+	if listener != nil {
+		go c.watch(listener)
+	}
+	return c.control.SetReadDeadline(time.Time{})
+}
+
+// warmed takes the word that it is warm, and the listener with it.
+func (c *child) warmed(named bool) (*os.File, error) {
+	head, oob := make([]byte, 5), make([]byte, unix.CmsgSpace(4*8)+unix.CmsgSpace(unix.SizeofUcred))
+	n, oobn, _, _, err := c.control.ReadMsgUnix(head, oob)
+	if err != nil {
+		return nil, errors.Join(errFrame, err)
+	}
+	listener, err := oneDescriptor(oob[:oobn])
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case n != len(head) || kind(head[0]) != frameWarmed:
 		err = fmt.Errorf("%w: %q in place of a word that it is warm", errFrame, head[:n])
 	case named != (listener != nil):
 		err = fmt.Errorf("%w: listener %v, wanted %v", errFrame, listener != nil, named)
 	}
-	if err != nil || listener == nil {
-		if listener != nil {
-			listener.Close()
-		}
-		return err
+	if err != nil && listener != nil {
+		listener.Close()
+		listener = nil
 	}
-	go c.watch(listener)
-	return c.control.SetReadDeadline(time.Time{})
+	return listener, err
 }
 
 // watch ends the child at its first forbidden system call, until the last of

@@ -58,7 +58,7 @@ func (p *plugin) Describe() executor.Description {
 		Tools:        tools(),
 		ConfigSchema: []byte(configSchema),
 		Libraries:    libraries(),
-		Capacity:     executor.Capacity{MaxConcurrent: mostChildren / 2, MaxSourceBytes: maxSource, MaxTreeBytes: maxTreeBytes},
+		Capacity:     executor.Capacity{MaxConcurrent: mostChildren / 2, MaxSessions: mostSessions, MaxSourceBytes: maxSource, MaxTreeBytes: maxTreeBytes},
 		Features:     []string{"cancel.soft"},
 	}
 }
@@ -71,6 +71,15 @@ func tools() []executor.Tool {
 			Description:    "Runs a Python program with NumPy, SymPy, mpmath and Plotly in a fresh interpreter and returns what it prints and the value of its last expression. It times out after {wall} seconds.",
 			Parameters:     []byte(codeParameters),
 			SourceArgument: "code",
+		},
+		{
+			Name:           "stateful_python_code_exec",
+			Aliases:        []string{"python_code_exec", "code_interpreter", "python_exec"},
+			Language:       languageID,
+			Description:    "Runs a cell of Python in a session that stays, as in a notebook: names and imports of earlier cells are there, NumPy, SymPy and mpmath can be imported. It answers with what the cell prints and the value of its last expression, or times out after {wall} seconds.",
+			Parameters:     []byte(codeParameters),
+			SourceArgument: "code",
+			Stateful:       true,
 		},
 	}
 }
@@ -86,6 +95,8 @@ func samples() []executor.Sample {
 		{Kind: "alloc", Code: []byte("blocks = []\nwhile True:\n    blocks.append(bytearray(1 << 22))\n")},
 		{Kind: "effect", Code: []byte("import math\nmath.pi = 3\n")},
 		{Kind: "probe", Code: []byte("import math\nprint(math.pi)\n"), WantStdout: []byte("3.141592653589793\n")},
+		{Kind: "keep", Code: []byte("kept_value = 41\n")},
+		{Kind: "recall", Code: []byte("print(kept_value + 1)\n"), WantStdout: []byte("42\n")},
 		{Kind: "canary", Code: []byte("import numpy as canary_alias\ncanary_name = canary_alias.arange(3).canary_attribute\n"), WantInTree: []string{"canary_name", "canary_alias", "canary_attribute"}},
 	}
 }

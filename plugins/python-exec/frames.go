@@ -26,6 +26,13 @@ const (
 	frameRun          kind = 'R' // host: JSON, see order
 	frameFigure       kind = 'F' // child: the figure's JSON
 	frameEnd          kind = 'X' // child: JSON, see end
+
+	// Of sessions: see session.go.
+	frameCompile kind = 'K' // host: JSON, see order: the parsed cell is to be made into code
+	frameAliases kind = 'A' // child: JSON, what the cell's names stand for
+	frameMade    kind = 'M' // child, then host: SHA-256 of the rest, the cell's code
+	frameBegun   kind = 'B' // session: JSON, see begun
+	frameEnded   kind = 'D' // keeper: JSON, see ended
 )
 
 // frameLimits bounds what a child may send by kind; other kinds are refused.

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-gateway/sluice/executor"
 )
 
-// plugin implements executor.Executor, Configurer and HealthChecker.
+// plugin implements executor.Executor, Configurer, HealthChecker and SessionKeeper.
 type plugin struct {
 	less lessened     // for tests
 	log  *slog.Logger // nil until Configure, which takes the default
@@ -19,6 +19,7 @@ type plugin struct {
 	mu   sync.Mutex
 	cfg  settings
 	pool *pool
+	kept *sessions
 }
 
 func newPlugin() *plugin { return &plugin{} }
@@ -46,7 +47,7 @@ func (p *plugin) Configure(ctx context.Context, c executor.Config) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	p.cfg, p.pool = cfg, pool
+	p.cfg, p.pool, p.kept = cfg, pool, newSessions(pool)
 	return warnings, nil
 }
 
@@ -65,14 +66,23 @@ const mostTries = 8
 
 // Parse implements executor.Executor.
 func (p *plugin) Parse(ctx context.Context, src executor.Source) (executor.Program, error) {
-	program, err := p.parse(ctx, src)
+	if src.SessionID != "" {
+		return p.parseCell(ctx, src)
+	}
+	program, err := p.parse(ctx, src, place{})
 	if err != nil {
 		return nil, err
 	}
 	return program, nil
 }
 
-func (p *plugin) parse(ctx context.Context, src executor.Source) (*program, error) {
+// place is where in a session a text stands; the zero place is in none.
+type place struct {
+	cell  uint64 // from 1
+	known map[string][]string
+}
+
+func (p *plugin) parse(ctx context.Context, src executor.Source, at place) (*program, error) {
 	pool, err := p.running()
 	if err != nil {
 		return nil, err
@@ -82,7 +92,7 @@ func (p *plugin) parse(ctx context.Context, src executor.Source) (*program, erro
 		if err != nil {
 			return nil, err
 		}
-		program, err := p.parseIn(ctx, c, src)
+		program, err := p.parseIn(ctx, c, src, at)
 		if err == nil {
 			return program, nil
 		}
@@ -96,14 +106,17 @@ func (p *plugin) parse(ctx context.Context, src executor.Source) (*program, erro
 
 // parseIn hands src to c, within the parse limit: waiting for a child is not
 // the submission's time.
-func (p *plugin) parseIn(ctx context.Context, c *child, src executor.Source) (*program, error) {
+func (p *plugin) parseIn(ctx context.Context, c *child, src executor.Source, at place) (*program, error) {
 	wall := src.ParseLimits.Wall
 	if wall <= 0 {
 		wall = time.Duration(p.cfg.ParseSeconds) * time.Second
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, wall, executor.ErrWall)
 	defer cancel()
-	what := ask{Sections: src.Sections, MaxTreeBytes: src.MaxTreeBytes, Memory: src.ParseLimits.MemoryBytes}
+	what := ask{
+		Sections: src.Sections, MaxTreeBytes: src.MaxTreeBytes, Memory: src.ParseLimits.MemoryBytes,
+		Cell: at.cell, Known: at.known,
+	}
 	if what.MaxTreeBytes == 0 || what.MaxTreeBytes > maxTreeBytes {
 		what.MaxTreeBytes = maxTreeBytes
 	}
@@ -113,7 +126,7 @@ func (p *plugin) parseIn(ctx context.Context, c *child, src executor.Source) (*p
 	if err != nil {
 		return nil, err
 	}
-	return &program{plugin: p, src: src, tree: tree, child: c, took: time.Since(begin)}, nil
+	return &program{plugin: p, src: src, tree: tree, child: c, took: time.Since(begin), place: at}, nil
 }
 
 // CheckHealth implements executor.HealthChecker. A deep check parses a constant
@@ -126,16 +139,25 @@ func (p *plugin) CheckHealth(ctx context.Context, deep bool) error {
 	if !deep {
 		return pool.ready()
 	}
-	program, err := p.parse(ctx, executor.Source{Language: languageID, Code: []byte("1\n")})
+	program, err := p.parse(ctx, executor.Source{Language: languageID, Code: []byte("1\n")}, place{})
 	if err != nil {
 		return fmt.Errorf("self test: %w", errors.Join(err, pool.ready()))
 	}
 	return program.Close()
 }
 
+// keeper keeps the sessions.
+func (p *plugin) keeper() (*sessions, error) {
+	if _, err := p.running(); err != nil {
+		return nil, err
+	}
+	return p.kept, nil
+}
+
 // close ends the interpreter and all its children.
 func (p *plugin) close() {
 	if pool, err := p.running(); err == nil {
+		p.kept.close()
 		pool.close()
 	}
 }

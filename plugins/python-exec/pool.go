@@ -148,7 +148,7 @@ func (p *pool) make() {
 		uid, release := p.slot(z)
 		p.making++
 		p.mu.Unlock()
-		c, err := z.spawn(uid, release)
+		c, err := z.spawn(uid, release, false)
 		p.made(z, c, err)
 	}
 }

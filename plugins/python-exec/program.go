@@ -24,6 +24,7 @@ type program struct {
 	tree   executor.Tree
 	child  *child
 	took   time.Duration // parsing
+	place  place
 }
 
 // Tree implements executor.Program.
@@ -67,7 +68,7 @@ const mostRuns = 3
 // revive parses the text again when the child died before anything ran. The
 // tree must be the one that was judged.
 func (p *program) revive(ctx context.Context) error {
-	again, err := p.plugin.parse(ctx, p.src)
+	again, err := p.plugin.parse(ctx, p.src, p.place)
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, ou
 	streams.Go(func() { drain(watch{out.Stderr(), &s.shown}, c.stderr) })
 	go feed(c.stdin, p.src.Stdin)
 	c.send(start)
-	err := p.listen(g, s)
+	err := c.listen(g, s)
 	seen, measured := exit{}, false
 	if s.end != nil && c.forbade() == "" {
 		seen, measured = c.measure()
@@ -210,13 +211,13 @@ func feed(to *os.File, data []byte) {
 }
 
 // listen reads the child's frames up to its end.
-func (p *program) listen(g executor.Grant, s *said) error {
+func (c *child) listen(g executor.Grant, s *said) error {
 	limits := frameLimits(0, g.Limits.ArtifactBytes)
 	if g.Limits.ArtifactBytes == 0 {
 		limits[frameFigure] = defaultArtifactBytes
 	}
 	for {
-		k, payload, err := readFrame(p.child.control, limits)
+		k, payload, err := readFrame(c.control, limits)
 		switch {
 		case err != nil:
 			return err

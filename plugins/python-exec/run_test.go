@@ -97,6 +97,7 @@ type sink struct {
 	artifacts      uint64
 	ceiling        int
 	over           func()
+	seen           func() // at each write
 }
 
 type sinkWriter struct {
@@ -109,6 +110,9 @@ func (w sinkWriter) Write(p []byte) (int, error) {
 	defer w.s.mu.Unlock()
 	if w.to.Len() < 1<<20 {
 		w.to.Write(p)
+	}
+	if w.s.seen != nil {
+		w.s.seen()
 	}
 	if w.s.ceiling -= len(p); w.s.ceiling < 0 {
 		w.s.over()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -51,6 +52,30 @@ func (c *child) pid() (int, error) {
 		err = fmt.Errorf("find a child's number: it is %d", pid)
 	}
 	return pid, err
+}
+
+// lastField is the last number behind a name in a file of /proc.
+func lastField(text []byte, name string) (int, error) {
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
+			if words := bytes.Fields(rest); len(words) > 0 {
+				return strconv.Atoi(string(words[len(words)-1]))
+			}
+		}
+	}
+	return 0, fmt.Errorf("read %s: it is not there", name)
+}
+
+// stateOf is the letter of a process's state in its status file.
+func stateOf(text []byte) (byte, error) {
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte("State:")); ok {
+			if rest = bytes.TrimSpace(rest); len(rest) > 0 {
+				return rest[0], nil
+			}
+		}
+	}
+	return 0, errors.New("read State: it is not there")
 }
 
 // cpuClock is the clock of a process's time on all its threads, as the kernel's

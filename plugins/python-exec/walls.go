@@ -31,6 +31,7 @@ type childPlan struct {
 	UnderTmp     []string   `json:"under_tmp"`     // what the interpreter needs below /tmp
 	Paths        *pathsPlan `json:"paths"`         // nil: no domain
 	Calls        *callsPlan `json:"calls"`         // nil: no filter
+	SessionCalls *callsPlan `json:"session_calls"` // of a process that stays; nil with Calls
 
 	landlock sandbox.Wall // what paths makes of that wall
 }
@@ -98,14 +99,20 @@ func (g *ground) planCalls() {
 		return
 	}
 	filter, err := sandbox.NewChildFilter(g.offer.Notify, controlFD)
-	if err != nil {
+	session, sessionErr := sandbox.NewSessionFilter(g.offer.Notify, controlFD)
+	if err := errors.Join(err, sessionErr); err != nil {
 		g.offer.SeccompWhy = err.Error()
 		return
 	}
-	g.plan.Calls = &callsPlan{
-		Number: unix.SYS_SECCOMP, Program: filter.Program, PIDSlots: filter.PIDSlots, Flags: filter.Flags, Seal: filter.Seal,
-	}
+	g.plan.Calls, g.plan.SessionCalls = newCallsPlan(filter), newCallsPlan(session)
 }
+
+func newCallsPlan(f sandbox.ChildFilter) *callsPlan {
+	return &callsPlan{Number: unix.SYS_SECCOMP, Program: f.Program, PIDSlots: f.PIDSlots, Flags: f.Flags, Seal: f.Seal}
+}
+
+// named says whether forbidden calls wait for an answer.
+func (c *callsPlan) named() bool { return c != nil && c.Flags != 0 }
 
 // walls says which stand around a child, in the list's order: what the
 // interpreter lost at its start, and what the child gives up itself.

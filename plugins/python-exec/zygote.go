@@ -258,8 +258,9 @@ func (z *zygote) mourn(r endedReport) {
 }
 
 // fork asks for a child of the given uid (0: the zygote's own) that gets the
-// files as its control socket, stdin, stdout and stderr.
-func (z *zygote) fork(c *child, uid int, files []*os.File) (*os.File, error) {
+// files as its control socket, stdin, stdout and stderr. With session it becomes
+// a session's keeper: see sessionhouse.go.
+func (z *zygote) fork(c *child, uid int, files []*os.File, session bool) (*os.File, error) {
 	fds := make([]int, 0, len(files))
 	for _, f := range files {
 		fds = append(fds, int(f.Fd()))
@@ -275,7 +276,7 @@ func (z *zygote) fork(c *child, uid int, files []*os.File) (*os.File, error) {
 	z.waiting[id], z.alive[id] = reply, c
 	z.mu.Unlock()
 
-	command, err := json.Marshal(map[string]any{"fork": id, "uid": uid})
+	command, err := json.Marshal(map[string]any{"fork": id, "uid": uid, "session": session})
 	if err == nil {
 		_, _, err = z.sock.WriteMsgUnix(command, unix.UnixRights(fds...), nil)
 	}

@@ -17,7 +17,7 @@ import threading
 import types
 import warnings
 
-from _runtime import fence, figure, frames, trace
+from _runtime import cells, fence, figure, frames, trace
 
 try:
     from _runtime import index
@@ -110,15 +110,16 @@ def parse(text, lines):
             raise Refused(error.with_traceback(None), lines) from None
 
 
-def dump(tree, text, sections, code=None):
+def dump(tree, text, sections, code=None, known=None, aliases=None):
     """The tree document's bytes, its number of nodes and its depth.
 
-    ``code`` is the text as submitted, whose digest the document bears.
+    ``code`` is the text as submitted, whose digest the document bears; ``known``
+    and ``aliases`` are for cells: see index.dump.
     """
     if index is None:
         nodes = sum(1 for _ in ast.walk(tree))
         return json.dumps({"schema": "pyast/1", "language": "python", "ast": {}}).encode(), nodes, 1
-    return index.dump(tree, text, sections, code=code)
+    return index.dump(tree, text, sections, code=code, known=known, aliases=aliases)
 
 
 class Program:
@@ -279,6 +280,8 @@ def serve(control, zygote):
     program = judged(control, ask, code)
     if program is None:
         return 0
+    if ask["cell"]:
+        return cells.offer(control, ask, program, limit, base)
     order = json.loads(frames.receive(control, b"R"))
     hide()
     return run(control, program, order, shown, base)
@@ -286,14 +289,20 @@ def serve(control, zygote):
 
 def judged(control, ask, code):
     """Parses and sends the tree, or the reason why there is none."""
+    aliases = {}
     try:
+        if ask["cell"]:
+            trace.name_text(cells.name(ask))
         text, lines = decode(code)
+        if ask["cell"]:
+            text = cells.straighten(text)
+            lines = text.split("\n")
         tree, seen = parse(text, lines)
     except Refused as refused:
         frames.send(control, b"E", json.dumps(trace.compile_problem(*refused.args)).encode())
         return None
     try:
-        document, nodes, depth = dump(tree, text, ask["sections"], code)
+        document, nodes, depth = dump(tree, text, ask["sections"], code, ask["known"], aliases)
     except Exception as error:
         if type(error).__name__ != "TooLarge":
             raise
@@ -302,7 +311,9 @@ def judged(control, ask, code):
         frames.send(control, b"L")
         return None
     frames.send(control, b"T", struct.pack(">II", nodes, depth) + document)
-    return Program(text, lines, tree, seen)
+    program = Program(text, lines, tree, seen)
+    program.aliases = aliases
+    return program
 
 
 def hide():

@@ -58,6 +58,13 @@ def install(shown):
 
 def choose(shown, value, tree, namespace):
     """The figure's JSON, or None: shown last, else the value, else bound last."""
+    names = dict.fromkeys(bound(tree))
+    names.update(dict.fromkeys(name for name in reversed(list(namespace)) if isinstance(name, str)))
+    return pick(shown, value, names, namespace)
+
+
+def pick(shown, value, names, namespace):
+    """As choose, with the names to look at, the one bound last first."""
     import plotly.basedatatypes
 
     if shown.data is not None:
@@ -67,13 +74,13 @@ def choose(shown, value, tree, namespace):
     genuine = plotly.basedatatypes.BaseFigure
     if isinstance(value, genuine):
         return encode(value)
-    for name in _bound(tree, namespace):
+    for name in names:
         if isinstance(namespace.get(name), genuine):
             return encode(namespace[name])
     return None
 
 
-def _bound(tree, namespace):
+def bound(tree):
     """Module-level names, the one bound last in the text first."""
     places = []
     todo = list(tree.body)
@@ -87,9 +94,6 @@ def _bound(tree, namespace):
     seen = {}
     for _, _, name in sorted(places, reverse=True):
         seen.setdefault(name)
-    for name in reversed(list(namespace)):
-        if isinstance(name, str):
-            seen.setdefault(name)
     return list(seen)
 
 

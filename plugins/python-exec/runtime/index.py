@@ -89,13 +89,16 @@ def _place_of(text, offset):
     return f"{line}:{column}:{line}:{column + 1}"
 
 
-def dump(tree, text, sections=None, *, code=None, known=None, max_nodes=MAX_NODES, max_bytes=MAX_BYTES):
+def dump(
+    tree, text, sections=None, *, code=None, known=None, aliases=None, max_nodes=MAX_NODES, max_bytes=MAX_BYTES
+):
     """Give the document of a parsed module: (UTF-8 JSON, nodes, depth).
 
     ``text`` is the text that was parsed; ``code`` its bytes as submitted, when they
     differ from its UTF-8 form. ``sections`` names the parts wanted; None: all.
     ``known`` says what names stand for from earlier cells of a session: a section
-    "aliases" of those, or several merged.
+    "aliases" of those, or several merged. ``aliases`` is a dictionary that receives
+    that section, known names included, whether it is wanted or not.
     Nodes are counted without contexts and operators. Raises TooLarge.
     """
     index = _Index(text, known or {})
@@ -105,6 +108,8 @@ def dump(tree, text, sections=None, *, code=None, known=None, max_nodes=MAX_NODE
     index.sections["aliases"].update(index.aliases)
     if index.stars:
         index.sections["aliases"]["*"] = index.stars
+    if aliases is not None:
+        aliases.update(index.sections["aliases"])
     found = index.sections["found"]
     for name in RARE:
         if index.sections[name]:

@@ -11,6 +11,7 @@ import types
 import warnings
 
 FILENAME = "<solution>"
+FILENAMES = {FILENAME}  # of a session: of all its cells
 TRACE_BYTES = 7 << 10
 MESSAGE_BYTES = 2 << 10
 MARK = "\n[...]\n"
@@ -26,6 +27,14 @@ def _prefixes():
 
 
 PREFIXES = _prefixes()
+
+
+def name_text(name):
+    """From here on the submitted text is known by that name; frames of texts
+    before it are shown still."""
+    global FILENAME
+    FILENAME = name
+    FILENAMES.add(name)
 
 
 def scrub(text):
@@ -56,7 +65,7 @@ def printable(text):
 def _user_frames(tb):
     kept = []
     while tb is not None and len(kept) < MOST_FRAMES:
-        if tb.tb_frame.f_code.co_filename == FILENAME:
+        if tb.tb_frame.f_code.co_filename in FILENAMES:
             kept.append(tb)
         tb = tb.tb_next
     chain = None
@@ -155,7 +164,7 @@ def install():
     def formatwarning(text, category, filename, lineno, line=None):
         import linecache
 
-        source = linecache.getline(filename, lineno) if line is None and filename == FILENAME else line
+        source = linecache.getline(filename, lineno) if line is None and filename in FILENAMES else line
         shown = "%s:%d: %s: %s\n" % (scrub(filename), lineno, category.__name__, text)
         return scrub(shown) + ("  %s\n" % source.strip() if source and source.strip() else "")
 

@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 
-from _runtime import apart, calls, child, figure, paths, trace, walls
+from _runtime import apart, calls, child, figure, paths, session, trace, walls
 
 WARM_UP = """\
 import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
@@ -126,7 +126,7 @@ class Zygote:
         self.sock = sock
         self.apart = apart
         self.paths = paths.ready(plan["paths"], apart.scratch)
-        self.calls = calls.ready(plan["calls"])
+        self.calls, self.session_calls = calls.ready(plan["calls"]), calls.ready(plan["session_calls"])
         self.poll = select.poll()
         self.poll.register(sock, select.POLLIN)
         self.shown = figure.Shown()
@@ -173,7 +173,7 @@ class Zygote:
             self.tell({"refused": {"id": ask["fork"], "why": os.strerror(error.errno)}})
             return
         if pid == 0:
-            self.become(ask["uid"], parent, fds)
+            self.become(ask["uid"], parent, fds, ask["session"])
         for fd in fds:
             os.close(fd)
         pidfd = os.pidfd_open(pid)
@@ -181,13 +181,13 @@ class Zygote:
         self.poll.register(pidfd, select.POLLIN)
         self.tell({"forked": {"id": ask["fork"], "pid": pid}}, [pidfd])
 
-    def become(self, uid, parent, fds):
+    def become(self, uid, parent, fds, keeper):
         """The child's side of the fork. Never returns."""
         code = 70
         try:
             self.sock.detach()
             walls.enclose(uid, parent, fds)
-            code = child.serve(3, self)
+            code = session.keep(3, self) if keeper else child.serve(3, self)
         except child.frames.Closed:
             code = 0
         except BaseException as error:

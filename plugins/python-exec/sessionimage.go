@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// image is one process that holds a session's state. At rest it is stopped.
+//
+// Nothing that such a process says is trusted: who it is comes from the kernel,
+// and what became of its copies from the keeper.
+type image struct {
+	*child
+	house *house
+	pid   int // as this process sees it
+	inner int // as the keeper does
+}
+
+// command is an order to an image: to run a cell, or to stand still as a fork.
+type command struct {
+	Fork       bool `json:"fork"`
+	Checkpoint bool `json:"checkpoint"` // a copy is to be made, if that can be
+}
+
+// opening is the order that makes a keeper start its session.
+type opening struct {
+	Memory uint64 `json:"memory"` // bytes beyond the runtime's own; 0: no limit
+}
+
+// begun is what the process that took an order says.
+type begun struct {
+	Checkpoint bool   `json:"checkpoint"` // it is a copy
+	Why        string `json:"why"`        // if not
+}
+
+const begunBytes = 1 << 10
+
+// first starts a session in a new house.
+func (h *house) first(ctx context.Context, memory uint64) (*image, error) {
+	calls := h.keeper.z.ground.plan.SessionCalls
+	img, _, err := h.grow(ctx, h.keeper, opening{Memory: memory}, func(img *image) error {
+		listener, err := img.warmed(calls.named())
+		if err == nil && listener != nil {
+			go h.supervise(listener)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start a session: %w", err)
+	}
+	if err := img.rest(); err != nil {
+		img.discard()
+		return nil, err
+	}
+	return img, nil
+}
+
+// grow sends an order with new channels and returns the process that answers;
+// meet, if any, hears it first.
+func (h *house) grow(ctx context.Context, to *child, what any, meet func(*image) error) (*image, begun, error) {
+	img := &image{house: h, child: &child{z: h.keeper.z, uid: h.keeper.uid, release: func() {}, ended: make(chan struct{})}}
+	theirs, err := img.open()
+	if err == nil {
+		err = img.wantCredentials()
+	}
+	if err == nil {
+		err = sendOrder(to, what, theirs)
+	}
+	closeAll(theirs)
+	var b begun
+	if err == nil {
+		b, err = img.answer(ctx, meet)
+	}
+	switch {
+	case err == nil:
+		return img, b, nil
+	case img.pidfd != nil:
+		img.discard()
+	default:
+		img.closeFiles()
+	}
+	return nil, b, err
+}
+
+func (i *image) wantCredentials() error {
+	raw, err := i.control.SyscallConn()
+	if err == nil {
+		var inner error
+		err = raw.Control(func(fd uintptr) { inner = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PASSCRED, 1) }) //nolint:gosec // a descriptor
+		err = errors.Join(err, inner)
+	}
+	if err != nil {
+		return fmt.Errorf("ask for credentials: %w", err)
+	}
+	return nil
+}
+
+// answer waits for the process that took the order. The kernel tells its number.
+func (i *image) answer(ctx context.Context, meet func(*image) error) (begun, error) {
+	var b begun
+	_ = i.control.SetReadDeadline(time.Now().Add(orderWithin))
+	defer context.AfterFunc(ctx, func() { _ = i.control.SetReadDeadline(time.Unix(1, 0)) })()
+	if meet != nil {
+		if err := meet(i); err != nil {
+			return b, err
+		}
+	}
+	buf, oob := make([]byte, begunBytes), make([]byte, unix.CmsgSpace(unix.SizeofUcred))
+	n, oobn, _, _, err := i.control.ReadMsgUnix(buf, oob)
+	if err != nil {
+		return b, fmt.Errorf("await a session's process: %w", errors.Join(context.Cause(ctx), err))
+	}
+	if n < 5 || kind(buf[0]) != frameBegun || int(binary.BigEndian.Uint32(buf[1:])) != n-5 {
+		return b, fmt.Errorf("%w: no answer to an order", errFrame)
+	}
+	if err := json.Unmarshal(buf[5:n], &b, json.RejectUnknownMembers(true)); err != nil {
+		return b, fmt.Errorf("%w: answer to an order: %w", errFrame, err)
+	}
+	cred, err := credentials(oob[:oobn])
+	if err != nil {
+		return b, err
+	}
+	_ = i.control.SetReadDeadline(time.Time{})
+	return b, i.identify(int(cred.Pid))
+}
+
+func credentials(oob []byte) (*unix.Ucred, error) {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(messages) != 1 {
+		return nil, fmt.Errorf("%w: no credentials", errForged)
+	}
+	cred, err := unix.ParseUnixCredentials(&messages[0])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errForged, err)
+	}
+	return cred, nil
+}
+
+// identify takes hold of the process with that number, which must be the
+// keeper's own child: the number may be another's by now.
+func (i *image) identify(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("take hold of a session's process: %w", err)
+	}
+	i.pidfd = os.NewFile(uintptr(fd), "pidfd") //nolint:gosec // a descriptor is not negative
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return fmt.Errorf("look at a session's process: %w", err)
+	}
+	parent, err := field(status, "PPid:")
+	if err != nil || parent != i.house.pid {
+		i.pidfd.Close()
+		i.pidfd = nil
+		return fmt.Errorf("%w: its parent is another", errors.Join(errForged, err))
+	}
+	if i.inner, err = lastField(status, "NSpid:"); err != nil {
+		return err
+	}
+	i.pid = pid
+	i.house.watch(i)
+	return nil
+}
+
+func (i *image) signal(s unix.Signal) {
+	raw, err := i.pidfd.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), s, nil, 0) }) //nolint:gosec // a descriptor
+}
+
+// stopWithin bounds the time in which the kernel stops a process.
+const stopWithin = 2 * time.Second
+
+// rest stops the image and sees that it has stopped.
+func (i *image) rest() error {
+	i.signal(unix.SIGSTOP)
+	for begin := time.Now(); ; time.Sleep(50 * time.Microsecond) {
+		switch state, err := i.state(); {
+		case err != nil:
+			return err
+		case state == 'T':
+			return nil
+		case time.Since(begin) > stopWithin:
+			return fmt.Errorf("stop a session: its process is in state %q", state)
+		}
+	}
+}
+
+func (i *image) state() (byte, error) {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(i.pid) + "/status")
+	if err != nil {
+		return 0, fmt.Errorf("look at a session's process: %w", err)
+	}
+	return stateOf(status)
+}
+
+// copyable says whether the image, which is stopped, can be copied: it has one
+// thread, and its filter, if any, lets it.
+func (i *image) copyable() bool {
+	calls := i.z.ground.plan.SessionCalls
+	if calls != nil && !calls.named() {
+		return false
+	}
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(i.pid) + "/status")
+	if err != nil {
+		return false
+	}
+	threads, err := field(status, "Threads:")
+	return err == nil && threads == 1
+}
+
+// step lets the image take an order: a copy of it, or itself where it cannot be
+// copied, comes back awake, and the image, if it was copied, is stopped again.
+// An error means that the session is lost.
+func (i *image) step(ctx context.Context, fork bool) (*image, begun, error) {
+	c := command{Fork: fork, Checkpoint: i.copyable()}
+	if c.Checkpoint {
+		i.house.permit.Store(int64(i.pid))
+		defer i.house.permit.Store(0)
+	}
+	i.signal(unix.SIGCONT)
+	next, b, err := i.house.grow(ctx, i.child, c, nil)
+	switch {
+	case err != nil:
+		return nil, b, err
+	case (next.pid == i.pid) == b.Checkpoint:
+		next.discard()
+		return nil, b, fmt.Errorf("%w: a copy that is none", errForged)
+	case !b.Checkpoint && fork:
+		next.closeFiles() // nobody's
+		return nil, b, errors.Join(i.rest(), errNotAtRest)
+	case !b.Checkpoint:
+		return next, b, nil
+	}
+	if err := i.rest(); err != nil {
+		next.discard()
+		return nil, b, err
+	}
+	return next, b, nil
+}
+
+// errNotAtRest is why a session cannot be forked now.
+var errNotAtRest = fmt.Errorf("%w: a thread or a timer of an earlier cell is at work", executor.ErrSessionBusy)
+
+// gone returns how an image that was killed, or has hung up, ended.
+func (i *image) gone() exit {
+	timer := time.NewTimer(endsWithin)
+	defer timer.Stop()
+	select {
+	case <-i.ended:
+		e := i.end
+		e.forbidden = i.forbade()
+		return e
+	case <-timer.C:
+		i.house.keeper.kill() // it does not say
+		return exit{lost: true}
+	}
+}
