@@ -46,7 +46,7 @@ denied_kinds := {
 	"JoinedStr": "formatted text",
 }
 
-denied_operators := {"@", "is", "is not"}
+denied_operators := {"@", "^", "is", "is not"}
 
 known_names := functions | constants
 
@@ -83,7 +83,17 @@ deny contains {"rule": "calc-blocked-call", "msg": sprintf("%s() is blocked", [n
 
 # METADATA
 # title: Unknown function
-# custom: {id: calc-unknown-function, hint: "Known: the functions of Python's math module, and abs, min, max, round, pow. Use the Python tool for others."}
+# custom:
+#   id: calc-unknown-function
+#   hint: "Known: the functions of Python's math module, and abs, min, max, round, pow. Use the Python tool for others."
+#   hints:
+#     arccos: "Write acos(x)."
+#     arcsin: "Write asin(x)."
+#     arctan: "Write atan(x)."
+#     lg: "Write log10(x)."
+#     ln: "Write log(x), which is the natural logarithm."
+#     root: "Write sqrt(x), cbrt(x), or x**(1/n)."
+#     sum: "Write fsum([1, 2, 3])."
 deny contains {"rule": "calc-unknown-function", "msg": sprintf("%s() is not a function of the calculator", [name]), "at": call.at, "subject": name} if {
 	some name, calls in input.ast.calls
 	unknown(name)
@@ -136,7 +146,11 @@ deny contains {"rule": "calc-kind", "msg": sprintf("%s is blocked in the calcula
 
 # METADATA
 # title: Operator that the calculator does not evaluate
-# custom: {id: calc-operator, hint: "Compare with == and !=; there are no matrices."}
+# custom:
+#   id: calc-operator
+#   hint: "Compare with == and !=; there are no matrices."
+#   hints:
+#     "^": "Write ** for a power: 10**2. (In Python ^ is the exclusive or of bits.)"
 deny contains {"rule": "calc-operator", "msg": sprintf("operator %s is blocked in the calculator", [op]), "at": at, "subject": op} if {
 	some op in denied_operators
 	some at in input.ast.operators[op]
