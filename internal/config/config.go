@@ -129,7 +129,7 @@ const AuditOff = "off"
 func Defaults() Config {
 	python, calc := defaultPlugin(), defaultPlugin()
 	python.Command, python.Trust = "bin/plugins/python-exec", TrustBuilt
-	python.Tools = []string{"python"}
+	python.Tools = []string{"python", "stateful_python_code_exec"}
 	python.Config = map[string]any{"python": ".venv/bin/python", "waiting_children": 4}
 	calc.Command, calc.Trust = "bin/plugins/calc", TrustBuilt
 	calc.Tools = []string{"calc", "calculator"}
