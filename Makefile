@@ -7,7 +7,7 @@ GO      ?= go
 BUILD   := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.build=$(BUILD)
 BINS    := bin/gateway bin/vendor-sync bin/plugins/python-exec bin/plugins/calc
-SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' 2>/dev/null)
+SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path '*/__pycache__/*' 2>/dev/null)
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
 .PHONY: help build run demo test check lint race policy-test upstream soak bench clean
