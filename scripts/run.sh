@@ -16,10 +16,17 @@ fi
 unset_if_empty() { [[ -n "${!1:-}" ]] || unset "$1"; }
 unset_if_empty SOLVER_TOKEN
 unset_if_empty SOLVER_TOKEN_FILE
+# Where it will listen: flags, environment and file as the gateway itself reads them.
+address=$(bin/gateway config print --config config.yaml "$@" | sed -n 's/^listen: "\{0,1\}\([^ "]*\).*/\1/p')
+case $address in
+  :*) address=127.0.0.1$address ;;
+  0.0.0.0:*) address=127.0.0.1:${address##*:} ;;
+esac
+[[ $address != *:0 ]] || address=ADDRESS # any free port: the log tells which
 cat >&2 <<EOF
 Once it says that it is ready, try from another terminal in this folder:
 
-  curl -s http://127.0.0.1:7860/solve -H "Authorization: Bearer $read_token" \\
+  curl -s http://$address/solve -H "Authorization: Bearer $read_token" \\
     -d '{"code": "import sympy as sp\nprint(sp.factor(12))"}'
 
 EOF
