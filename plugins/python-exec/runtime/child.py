@@ -283,7 +283,6 @@ def serve(control, zygote):
     if ask["cell"]:
         return cells.offer(control, ask, program, limit, base)
     order = json.loads(frames.receive(control, b"R"))
-    hide()
     return run(control, program, order, shown, base)
 
 
@@ -317,7 +316,8 @@ def judged(control, ask, code):
 
 
 def hide():
-    """Takes the runtime's own modules out of the program's sight."""
+    """Takes the runtime's own modules out of the program's sight. For the zygote:
+    a look at every name costs a child a page for each."""
     for name in [name for name in sys.modules if name.split(".")[0] == "_runtime"]:
         del sys.modules[name]
 

@@ -161,7 +161,6 @@ class Session:
         sys.modules["__main__"] = module
         self.namespace = module.__dict__
         signal.signal(signal.SIGINT, self.interrupt)
-        child.hide()
 
     def interrupt(self, number, frame):
         if self.running:

@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 
-from _runtime import apart, calls, child, figure, paths, session, trace, walls
+from _runtime import apart, calls, child, figure, pages, paths, session, trace, walls
 
 WARM_UP = """\
 import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
@@ -141,7 +141,9 @@ class Zygote:
         warm()
         walls.hide_from_neighbours()
         self.reseed = reseeder()
+        child.hide()
         gc.collect()
+        pages.join()
         gc.freeze()
         self.base = mapped()
         self.tell({"ready": {
@@ -155,10 +157,10 @@ class Zygote:
 
     def run(self):
         while True:
-            for fd, _ in self.poll.poll():
-                if fd == self.sock.fileno():
-                    self.command()
-            self.reap()
+            ready = {fd for fd, _ in self.poll.poll()}
+            self.reap()  # first: somebody may wait to hear of an end, and a fork takes its time
+            if self.sock.fileno() in ready:
+                self.command()
 
     def command(self):
         message, fds, _, _ = socket.recv_fds(self.sock, 1 << 16, 8)
