@@ -3,6 +3,7 @@
 Only frames of the submitted text are shown, and no path of the host.
 """
 
+import collections
 import os
 import sys
 import sysconfig
@@ -15,8 +16,9 @@ FILENAMES = {FILENAME}  # of a session: of all its cells
 TRACE_BYTES = 7 << 10
 MESSAGE_BYTES = 2 << 10
 MARK = "\n[...]\n"
-MOST_FRAMES = 3000
+MOST_FRAMES = 1500  # at either end
 MOST_LINKS = 50
+MOST_DEPTH = 20_000  # 64 MiB of stack hold so many calls through C
 
 
 def _prefixes():
@@ -63,13 +65,13 @@ def printable(text):
 
 
 def _user_frames(tb):
-    kept = []
-    while tb is not None and len(kept) < MOST_FRAMES:
+    first, last = [], collections.deque(maxlen=MOST_FRAMES)
+    while tb is not None:
         if tb.tb_frame.f_code.co_filename in FILENAMES:
-            kept.append(tb)
+            (first if len(first) < MOST_FRAMES else last).append(tb)
         tb = tb.tb_next
     chain = None
-    for tb in reversed(kept):
+    for tb in reversed(first + list(last)):
         chain = types.TracebackType(chain, tb.tb_frame, tb.tb_lasti, tb.tb_lineno)
     return chain
 
@@ -155,6 +157,19 @@ def _caret(source, column, end, window=160):
         width = max(1, min(end - column, len(bare) - at))
         text += "    %s%s\n" % ("".join(c if c == "\t" else " " for c in bare[:at]), "^" * width)
     return text
+
+
+def bound_depth():
+    """Keeps programs that ask for no limit of recursion from the end of the stack,
+    and from traces that take longer to build than the program ran."""
+    real = sys.setrecursionlimit
+
+    def setrecursionlimit(limit, /):
+        real(min(limit, MOST_DEPTH) if isinstance(limit, int) else limit)
+
+    setrecursionlimit.__module__ = "sys"
+    setrecursionlimit.__qualname__ = "setrecursionlimit"
+    sys.setrecursionlimit = setrecursionlimit
 
 
 def install():

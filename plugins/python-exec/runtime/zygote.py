@@ -138,6 +138,7 @@ class Zygote:
     def prepare(self):
         figure.install(self.shown)
         trace.install()
+        trace.bound_depth()
         warm()
         walls.hide_from_neighbours()
         self.reseed = reseeder()
