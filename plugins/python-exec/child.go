@@ -31,9 +31,7 @@ type child struct {
 	stderr  *os.File
 	release func() // gives the uid back; called once, when the child has ended
 
-	number uint64         // of the fork
-	group  *sandbox.Group // nil: none
-	limits sandbox.GroupLimits
+	fold *fold // nil: none
 
 	forbidden atomic.Pointer[string] // the system call that ended it
 
@@ -83,7 +81,7 @@ func (z *zygote) spawn(uid int, release func(), session bool) (*child, error) {
 
 // warm lets the child begin and waits until it has raised its last wall.
 func (c *child) warm() error {
-	if err := c.fold(); err != nil {
+	if err := c.enfold(); err != nil {
 		return err
 	}
 	_ = c.control.SetReadDeadline(time.Now().Add(warmWithin))
@@ -201,11 +199,8 @@ func (c *child) discard() {
 	c.kill()
 	c.closeFiles()
 	c.pidfd.Close()
-	if c.group != nil {
-		go func() {
-			<-c.ended
-			c.disband()
-		}()
+	if c.fold != nil {
+		go c.unfold()
 	}
 }
 

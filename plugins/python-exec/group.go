@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/sandbox"
@@ -15,6 +16,84 @@ const defaultThreads = 16
 // first by a program that only allocates, does not count.
 const groupSlack = 64 << 20
 
+// folds are the control groups of children, one each. A group is used again
+// when it is empty: to make and to remove one costs more than all else that is
+// done for a child. Its methods may be called from several goroutines.
+type folds struct {
+	groups *sandbox.Groups
+
+	mu   sync.Mutex
+	made int
+	free []*fold
+}
+
+// fold is one control group and what it was last told and seen to count.
+type fold struct {
+	group  *sandbox.Group
+	limits sandbox.GroupLimits
+	kills  uint64 // for memory, before the present child
+}
+
+func openFolds() (*folds, error) {
+	groups, err := sandbox.OpenGroups("python")
+	if err != nil {
+		return nil, err
+	}
+	return &folds{groups: groups}, nil
+}
+
+// take gives an empty group with these limits.
+func (f *folds) take(l sandbox.GroupLimits) (*fold, error) {
+	f.mu.Lock()
+	if last := len(f.free) - 1; last >= 0 {
+		one := f.free[last]
+		f.free = f.free[:last]
+		f.mu.Unlock()
+		return one, one.ready(l)
+	}
+	f.made++
+	name := fmt.Sprintf("child-%d", f.made)
+	f.mu.Unlock()
+	group, err := f.groups.New(name, l)
+	if err != nil {
+		return nil, err
+	}
+	return &fold{group: group, limits: l}, nil
+}
+
+func (o *fold) ready(l sandbox.GroupLimits) error {
+	used, err := o.group.Usage()
+	if err != nil {
+		return err
+	}
+	o.kills = used.OOMKills
+	return o.limit(l)
+}
+
+func (o *fold) limit(l sandbox.GroupLimits) error {
+	if l == o.limits {
+		return nil
+	}
+	if err := o.group.Limit(l); err != nil {
+		return err
+	}
+	o.limits = l
+	return nil
+}
+
+// give takes a group back; what is left in it is ended.
+func (f *folds) give(o *fold) error {
+	if err := o.group.Kill(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.free = append(f.free, o)
+	return nil
+}
+
+func (f *folds) close() error { return f.groups.Close() }
+
 // groupLimits are a child's limits as its control group counts: with the pages
 // that it shares with the interpreter until it writes to them.
 func (z *zygote) groupLimits(l executor.Limits) sandbox.GroupLimits {
@@ -26,47 +105,39 @@ func (z *zygote) groupLimits(l executor.Limits) sandbox.GroupLimits {
 	}
 }
 
-// fold puts a child that was just forked into a control group of its own, where
-// there are any. It waits for a word before it does anything.
-func (c *child) fold() error {
-	groups := c.z.ground.groups
-	if groups == nil {
+// enfold puts a child that was just forked into a control group of its own,
+// where there are any. It waits for a word before it does anything.
+func (c *child) enfold() (err error) {
+	if c.z.ground.folds == nil {
 		return nil
 	}
-	c.limits = c.z.groupLimits(executor.Limits{})
-	group, err := groups.New(fmt.Sprintf("%s-%d", c.z.name, c.number), c.limits)
-	if err != nil {
+	if c.fold, err = c.z.ground.folds.take(c.z.groupLimits(executor.Limits{})); err != nil {
 		return err
 	}
-	c.group = group
-	return group.AddPIDFD(c.pidfd)
+	return c.fold.group.AddPIDFD(c.pidfd)
 }
 
 // tighten gives the control group the limits of this run.
 func (c *child) tighten(l executor.Limits) error {
-	want := c.z.groupLimits(l)
-	if c.group == nil || want == c.limits {
+	if c.fold == nil {
 		return nil
 	}
-	c.limits = want
-	return c.group.Limit(want)
+	return c.fold.limit(c.z.groupLimits(l))
 }
 
-// outOfMemory says whether the kernel ended the child for memory.
+// outOfMemory says whether the kernel ended something of the child for memory.
 func (c *child) outOfMemory() bool {
-	if c.group == nil {
+	if c.fold == nil {
 		return false
 	}
-	used, err := c.group.Usage()
-	return err == nil && used.OOMKills > 0
+	used, err := c.fold.group.Usage()
+	return err == nil && used.OOMKills > c.fold.kills
 }
 
-// disband removes the control group, and ends what may be left in it.
-func (c *child) disband() {
-	if c.group == nil {
-		return
-	}
-	if err := c.group.Remove(); err != nil {
-		c.z.log.Warn("a control group stays", "error", err)
+// unfold gives the control group back when the child has ended.
+func (c *child) unfold() {
+	<-c.ended
+	if err := c.z.ground.folds.give(c.fold); err != nil {
+		c.z.log.Warn("a control group is not used again", "error", err)
 	}
 }

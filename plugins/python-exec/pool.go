@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
-	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
 // pool keeps children ready, from one zygote at a time, and replaces a zygote
@@ -45,7 +44,7 @@ const (
 func newPool(g ground, log *slog.Logger) (*pool, error) {
 	if g.groupWall().InForce {
 		var err error
-		if g.groups, err = sandbox.OpenGroups("python"); err != nil {
+		if g.folds, err = openFolds(); err != nil {
 			return nil, err
 		}
 	}
@@ -331,8 +330,8 @@ func (p *pool) close() {
 		<-current.proc.done
 	}
 	p.bg.Wait()
-	if p.ground.groups != nil {
-		if err := p.ground.groups.Close(); err != nil {
+	if p.ground.folds != nil {
+		if err := p.ground.folds.close(); err != nil {
 			p.log.Warn("control groups stay", "error", err)
 		}
 	}

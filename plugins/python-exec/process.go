@@ -30,7 +30,7 @@ type ground struct {
 	less  lessened
 	plan  childPlan
 
-	groups *sandbox.Groups // of the children; nil: none
+	folds *folds // nil: children have no control groups
 }
 
 // stackBytes is the stack of the interpreter: parsing deep but legal texts

@@ -23,7 +23,6 @@ import (
 // other way. It runs no submission.
 type zygote struct {
 	ground ground
-	name   string // of its children's control groups
 
 	proc  *process
 	sock  *net.UnixConn
@@ -118,7 +117,7 @@ func startZygote(ctx context.Context, g ground, log *slog.Logger) (*zygote, erro
 		return nil, err
 	}
 	z := &zygote{
-		ground: g, name: fmt.Sprintf("z%d", proc.pid), proc: proc, sock: sock, log: log, born: time.Now(), dead: make(chan struct{}),
+		ground: g, proc: proc, sock: sock, log: log, born: time.Now(), dead: make(chan struct{}),
 		waiting: map[uint64]chan forkReply{}, alive: map[uint64]*child{},
 	}
 	if err := z.awaitReady(ctx); err != nil {
@@ -272,7 +271,6 @@ func (z *zygote) fork(c *child, uid int, files []*os.File, session bool) (*os.Fi
 	}
 	z.next++
 	id, reply := z.next, make(chan forkReply, 1)
-	c.number = id
 	z.waiting[id], z.alive[id] = reply, c
 	z.mu.Unlock()
 

@@ -9,14 +9,15 @@ orphans are ended.
 
 import ctypes
 import errno
+import mmap
 import os
 import signal
 import socket
-import struct
 
 from _runtime import mounts, walls
 
-CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
+CLONE_VM, CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00000100, 0x00020000, 0x08000000, 0x20000000
+STACKS, STACK_BYTES = 1024, 8192  # of inits: more than there can be children
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -72,12 +73,13 @@ class Namespaces:
 
     def __init__(self, plan, uids):
         self.uids = uids
+        self.plan = plan
         self.own = os.pidfd_open(os.getpid())
         ours, theirs = socket.socketpair()
         if os.fork() == 0:
             try:
                 ours.close()
-                keep(theirs, plan)
+                keep(theirs)
             finally:
                 os._exit(0)
         theirs.close()
@@ -94,16 +96,16 @@ class Namespaces:
         if status:
             raise OSError(errno.EPERM, "no namespaces")
 
-    def init(self, uid):
+    def init(self):
         """A descriptor of the init of new namespaces."""
-        self.keeper.sendall(struct.pack("=I", uid))
+        self.keeper.sendall(b"+")
         number = int.from_bytes(self.keeper.recv(4), "big")
         if not number:
             raise OSError(errno.EPERM, "no namespaces")
         return os.pidfd_open(number)
 
     def fork(self, uid):
-        init = self.init(uid)
+        init = self.init()
         try:
             enter(init, CLONE_NEWPID)
             pid = os.fork()
@@ -116,6 +118,7 @@ class Namespaces:
             return pid, init, 0
         try:
             enter(init, CLONE_NEWNS | CLONE_NEWIPC)
+            mounts.private_tmp(self.plan["scratch_bytes"], uid or os.getuid(), self.plan["under_tmp"])
             os.chdir("/")
         except BaseException:
             os._exit(71)
@@ -132,52 +135,27 @@ def enter(pidfd, kinds):
         walls.fail()
 
 
-def keep(sock, plan):
-    """The keeper: for each uid that comes, an init in namespaces of its own.
+def keep(sock):
+    """The keeper: for each byte that comes, an init in namespaces of its own.
 
-    Neither is hidden as the zygote is: to enter a namespace by its init is to
-    look into the init, and children cannot name the keeper.
+    An init is a process that shares the keeper's memory and sleeps: it has
+    nothing to copy and runs nothing. It outlives its namespace's programs and
+    lets them be reaped. Neither is hidden as the zygote is: to enter a namespace
+    by its init is to look into the init, and who has fewer rights cannot.
     """
     walls.prctl(walls.PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for an init
-    own = os.pidfd_open(os.getpid())
-    while True:
-        message = sock.recv(4)
-        if len(message) < 4:
-            return
-        number = 0
-        if walls.libc.unshare(CLONE_NEWPID) == 0:
-            number = make(plan, struct.unpack("=I", message)[0])
-            enter(own, CLONE_NEWPID)
-        sock.sendall(number.to_bytes(4, "big"))
-
-
-def make(plan, uid):
-    """Forks an init and waits until its namespaces are furnished; 0 when they are not."""
-    done, tell = os.pipe()
-    number = os.fork()
-    if number == 0:
-        try:
-            walls.prctl(walls.PR_SET_PDEATHSIG, signal.SIGKILL)
-            if walls.libc.unshare(CLONE_NEWNS | CLONE_NEWIPC) != 0:
-                walls.fail()
-            mounts.private_tmp(plan["scratch_bytes"], uid or os.getuid(), plan["under_tmp"])
-            os.write(tell, b".")
-            rest()
-        finally:
-            os._exit(1)
-    os.close(tell)
-    furnished = os.read(done, 1)
-    os.close(done)
-    return number if furnished else 0
-
-
-def rest():
-    """An init: outlives its namespace's programs and lets them be reaped."""
-    os.closerange(0, 1 << 16)
-    walls.drop_capabilities()
-    while True:
-        signal.pause()
+    os.dup2(sock.detach(), 3)
+    os.closerange(4, 1 << 16)
+    sleep = ctypes.cast(walls.libc.pause, ctypes.c_void_p)
+    stacks = mmap.mmap(-1, STACKS * STACK_BYTES)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(stacks))
+    flags = CLONE_VM | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | signal.SIGCHLD
+    turn = 0
+    while os.read(3, 1):
+        turn = (turn + 1) % STACKS
+        number = walls.libc.clone(sleep, ctypes.c_void_p(base + (turn + 1) * STACK_BYTES), flags, None)
+        os.write(3, max(number, 0).to_bytes(4, "big"))
 
 
 class Groups:

@@ -1,4 +1,4 @@
-"""A child's own /tmp: made by its init, in a mount namespace of its own."""
+"""A child's own /tmp, made by itself in its mount namespace while it still may."""
 
 import os
 
