@@ -23,7 +23,8 @@ work; 2 wrong command line or configuration; 3 refused.`,
 	}
 	output := outputOn(cmd)
 	cmd.Flags().StringVar(&p.profile, "profile", "", "`NAME` of the profile to ask (default: policy.profiles.cli)")
-	p.addTo(cmd)
+	p.addTo(a, cmd)
+	must(cmd.RegisterFlagCompletionFunc("profile", p.completeProfiles(a)))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()

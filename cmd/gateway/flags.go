@@ -46,7 +46,7 @@ func orEmpty(text string) string {
 
 // load reads the configuration that the flags ask for.
 func (s *settings) load(a *app) (*config.Loaded, error) {
-	loaded, err := config.Load(config.Sources{File: s.file, Dir: a.dir, Getenv: a.getenv, Flags: s.overrides})
+	loaded, err := config.Load(config.Sources{File: s.file, Dir: a.dir, Getenv: a.getenv, Names: a.names, Flags: s.overrides})
 	if err != nil {
 		return nil, misused(fmt.Errorf("the configuration is wrong:\n%w", err))
 	}

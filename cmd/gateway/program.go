@@ -27,9 +27,10 @@ type program struct {
 	code    []byte
 }
 
-func (p *program) addTo(cmd *cobra.Command) {
+func (p *program) addTo(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.tool, "tool", "python", "`NAME` of the tool or language that takes the program")
 	p.settings.addTo(cmd, "policy.dir", "limits.wall", "log.level")
+	must(cmd.RegisterFlagCompletionFunc("tool", p.completeTools(a)))
 }
 
 // read takes the program from a file, or from standard input for "-".
@@ -41,6 +42,9 @@ func (p *program) read(a *app, from string, limit int) error {
 			return misused(fmt.Errorf("read the program: %w", err))
 		}
 		defer file.Close() //nolint:errcheck // it was only read
+		if info, err := file.Stat(); err == nil && info.IsDir() {
+			return misused(fmt.Errorf("read the program: %s is a folder", from))
+		}
 		source, name = file, from
 	}
 	code, err := io.ReadAll(io.LimitReader(source, int64(limit)+1))

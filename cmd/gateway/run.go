@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -39,6 +40,7 @@ func misused(err error) error { return &exitError{status: exitUsage, err: err} }
 // app is one call of the command: where it reads, writes and looks things up.
 type app struct {
 	getenv func(string) string
+	names  []string // of the environment's variables
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
@@ -52,10 +54,20 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 		fmt.Fprintf(stderr, "gateway: find the working directory: %v\n", err)
 		return exitFailed
 	}
-	a := &app{getenv: getenv, stdin: stdin, stdout: stdout, stderr: stderr, dir: dir}
+	a := &app{getenv: getenv, names: variables(os.Environ()), stdin: stdin, stdout: stdout, stderr: stderr, dir: dir}
 	root := a.root()
 	root.SetArgs(args)
 	return a.status(root.ExecuteContext(ctx))
+}
+
+// variables are the names in an environment.
+func variables(environ []string) []string {
+	names := make([]string, 0, len(environ))
+	for _, one := range environ {
+		name, _, _ := strings.Cut(one, "=")
+		names = append(names, name)
+	}
+	return names
 }
 
 // status prints what went wrong, once, and says what to exit with. What is not
@@ -98,6 +110,8 @@ refused the program.`,
 			return &exitError{status: exitUsage}
 		},
 	}
+	root.Version = versionText()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -19,13 +20,15 @@ const figureType = "application/vnd.plotly.v1+json"
 func (a *app) runCommand() *cobra.Command {
 	p := &program{}
 	var figure string
-	var value bool
+	var value, raw bool
 	cmd := &cobra.Command{
 		Use: "run FILE|-", Short: "Run one program through policy and walls, without HTTP", Args: cobra.ExactArgs(1),
 		Long: `Runs one program as serve would: parsed, judged by the policy (profile:
 policy.profiles.cli), run behind walls. What it prints goes to standard output,
-what there is to say about it to standard error. With --output json the six keys
-of POST /solve go to standard output.
+what there is to say about it to standard error. On a terminal control characters
+are shown as \x1b and the like, unless --raw is given; into a file or pipe the
+output goes as it is. With --output json the six keys of POST /solve go to
+standard output.
 
 Exit status: 0 completed; 1 failed, timed out, does not parse, or the gateway
 could not do its work; 2 wrong command line or configuration; 3 refused.`,
@@ -34,7 +37,8 @@ could not do its work; 2 wrong command line or configuration; 3 refused.`,
 	output := outputOn(cmd)
 	cmd.Flags().StringVar(&figure, "figure", "", "write the program's figure to `FILE`, as Plotly JSON")
 	cmd.Flags().BoolVar(&value, "value", false, "print the last expression's value too (always so for tools other than python)")
-	p.addTo(cmd)
+	cmd.Flags().BoolVar(&raw, "raw", false, "let control characters reach a terminal")
+	p.addTo(a, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
@@ -46,35 +50,50 @@ could not do its work; 2 wrong command line or configuration; 3 refused.`,
 		defer h.end()
 		req := p.request()
 		req.ValueWanted = value || p.tool != "python"
-		return a.runProgram(cmd, h.gateway, req, output.value, figure)
+		return a.runProgram(cmd, h.gateway, req, showing{output: output.value, figure: figure, raw: raw})
 	}
 	return cmd
 }
 
-func (a *app) runProgram(cmd *cobra.Command, g *gateway.Gateway, req gateway.Request, output, figure string) error {
+// showing is how the answer of a run is shown.
+type showing struct {
+	output string // text or json
+	figure string // the file for it; empty: none
+	raw    bool
+}
+
+func (a *app) runProgram(cmd *cobra.Command, g *gateway.Gateway, req gateway.Request, how showing) error {
+	out := a.programOutput(how.raw)
 	live := func(s executor.Stream, chunk []byte) {
-		if output == "text" && s == executor.Stdout {
-			_, _ = a.stdout.Write(chunk) // told below, by the answer's own write
+		if how.output == "text" && s == executor.Stdout {
+			_, _ = out.Write(chunk) // told below, by the answer's own write
 		}
 	}
 	ans, err := g.SolveStreaming(cmd.Context(), req, live)
 	if err != nil {
 		return pipelineError(err, req.Tool)
 	}
-	if figure != "" {
-		if err := writeFigure(figure, ans.Result.Artifacts); err != nil {
-			return err
-		}
+	if err := a.keepFigure(how, ans.Result.Artifacts); err != nil {
+		return err
 	}
-	if output == "json" {
+	if how.output == "json" {
 		err = a.answerJSON(ans)
 	} else {
-		err = a.answerText(ans)
+		err = a.answerText(out, ans)
 	}
 	if err != nil {
 		return err
 	}
 	return statusError(ans.Status)
+}
+
+// programOutput is where a program's words go: on a terminal they may not steer
+// it.
+func (a *app) programOutput(raw bool) io.Writer {
+	if raw || !isTerminal(a.stdout) {
+		return a.stdout
+	}
+	return &visible{to: a.stdout}
 }
 
 func statusError(s gateway.Status) error {
@@ -90,12 +109,15 @@ func statusError(s gateway.Status) error {
 
 // answerText writes what is not written yet: the value, and what there is to
 // say beside the output.
-func (a *app) answerText(ans gateway.Answer) error {
+func (a *app) answerText(out io.Writer, ans gateway.Answer) error {
+	if v, ok := out.(*visible); ok {
+		v.flush()
+	}
 	if ans.Result.HasValue {
 		if n := len(ans.Stdout); n > 0 && ans.Stdout[n-1] != '\n' {
-			fmt.Fprintln(a.stdout)
+			fmt.Fprintln(out)
 		}
-		if _, err := fmt.Fprintln(a.stdout, ans.Result.Value); err != nil {
+		if _, err := fmt.Fprintln(out, ans.Result.Value); err != nil {
 			return written(err)
 		}
 	}
@@ -140,13 +162,19 @@ func lastFigure(products []executor.Artifact) (figure []byte) {
 	return figure
 }
 
-func writeFigure(to string, products []executor.Artifact) error {
+// keepFigure writes the figure where it was asked for, and says so where there
+// is none, or one that nobody asked for.
+func (a *app) keepFigure(how showing, products []executor.Artifact) error {
 	data := lastFigure(products)
-	if data == nil {
-		return nil
-	}
-	if err := os.WriteFile(to, data, 0o600); err != nil {
-		return failed(fmt.Errorf("write the figure: %w", err))
+	switch {
+	case how.figure == "" && data != nil && how.output == "text":
+		fmt.Fprintf(a.stderr, "note: the program made a figure (%s); --figure FILE keeps it\n", gateway.Bytes(uint64(len(data))))
+	case how.figure != "" && data == nil:
+		fmt.Fprintf(a.stderr, "note: the program made no figure; %s is not written\n", how.figure)
+	case how.figure != "":
+		if err := os.WriteFile(how.figure, data, 0o600); err != nil {
+			return failed(fmt.Errorf("write the figure: %w", err))
+		}
 	}
 	return nil
 }

@@ -47,14 +47,14 @@ A signal stops it: /readyz says 503, running requests are finished (for
 }
 
 func (a *app) serve(ctx context.Context, cfg *config.Loaded) error {
-	authenticator, err := a.authenticator(cfg)
+	log := newLogger(cfg.Log, a.stderr)
+	authenticator, err := a.authenticator(cfg, log)
 	if err != nil {
 		return misused(err)
 	}
-	log := newLogger(cfg.Log, a.stderr)
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
+	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {
-		return failed(fmt.Errorf("listen: %w", err))
+		return failed(err)
 	}
 	defer listener.Close() //nolint:errcheck // the server has closed it
 	h, err := assemble(cfg, a.getenv, log, a.stdout)
@@ -72,11 +72,28 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded) error {
 	return a.live(ctx, h, door, server, listener)
 }
 
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("listen: %w; another address is set with --listen HOST:PORT, SLUICE_LISTEN or the key listen", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return listener, nil
+}
+
+// shortToken is the length under which a token can be guessed.
+const shortToken = 16
+
 // authenticator knows the one token that there is.
-func (a *app) authenticator(cfg *config.Loaded) (*auth.Authenticator, error) {
+func (a *app) authenticator(cfg *config.Loaded, log *slog.Logger) (*auth.Authenticator, error) {
 	token, err := auth.LoadToken(a.getenv, cfg.Auth.TokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("serve does not start without a token: %w", err)
+	}
+	if len(token) < shortToken {
+		log.Warn("the token is short: use 16 random characters or more", "characters", len(token))
 	}
 	authenticator, err := auth.New([]auth.Token{{Name: "default", Token: token, Scopes: []string{"*"}}})
 	if err != nil {
@@ -95,7 +112,7 @@ func (a *app) live(ctx context.Context, h *house, door *door, server *http.Serve
 	defer cancel()
 
 	served, started := make(chan error, 1), make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- server.Serve(rest.Listener(listener, newRequestID)) }()
 	go func() { started <- h.keepStarting(ctx) }()
 
 	var why error

@@ -24,10 +24,14 @@ func (a *app) versionCommand() *cobra.Command {
 				"version": version, "build": build, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH, "pins": pins(),
 			})
 		}
-		_, err := fmt.Fprintf(a.stdout, "Sluice gateway %s (%s, %s, %s/%s)\n", version, build, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		_, err := fmt.Fprintln(a.stdout, versionText())
 		return written(err)
 	}
 	return cmd
+}
+
+func versionText() string {
+	return fmt.Sprintf("Sluice gateway %s (%s, %s, %s/%s)", version, build, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func writeJSON(w io.Writer, v any) error {

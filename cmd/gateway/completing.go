@@ -1,0 +1,46 @@
+package main
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/sluice-gateway/sluice/policies"
+)
+
+type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+// completeTools offers the tools that the configuration names.
+func (p *program) completeTools(a *app) completion {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		if loaded, err := p.load(a); err == nil {
+			for _, plugin := range loaded.Plugins {
+				names = append(names, plugin.Tools...)
+			}
+		}
+		slices.Sort(names)
+		return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeProfiles offers the profiles of the policy in question.
+func (p *program) completeProfiles(a *app) completion {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var byName map[string]any
+		if loaded, err := p.load(a); err == nil {
+			folder := policies.FS()
+			if loaded.Policy.Dir != "" {
+				folder = os.DirFS(loaded.Policy.Dir)
+			}
+			if text, err := fs.ReadFile(folder, "profiles.yaml"); err == nil && yaml.Load(text, &byName) != nil {
+				byName = nil
+			}
+		}
+		return slices.Sorted(maps.Keys(byName)), cobra.ShellCompDirectiveNoFileComp
+	}
+}
