@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"sync"
@@ -131,6 +132,9 @@ func (s *Store) Reload(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.load(ctx)
+	if ctx.Err() != nil {
+		return fmt.Errorf("reload: %w", context.Cause(ctx)) // somebody asked for that: no fault of the policy
+	}
 	if err != nil {
 		s.lastErr, s.lastErrAt = err, s.cfg.Now()
 		s.cfg.Log.Error("policy is not put in force", "error", err, "kept", s.revisionName())

@@ -285,3 +285,24 @@ func TestSlowDecisionsAreCounted(t *testing.T) {
 		t.Errorf("slow = %d", got)
 	}
 }
+
+// A load that is given up says nothing about the policy.
+func TestALoadThatIsGivenUpIsNoFault(t *testing.T) {
+	var log strings.Builder
+	m := files(t, "tiny")
+	config := tinyConfig(m)
+	config.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s, err := Load(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log.Reset()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Reload(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("reload: %v", err)
+	}
+	if s.Status().LastError != "" || log.Len() > 0 {
+		t.Errorf("told as a fault: %v, log %q", s.Status().LastError, log.String())
+	}
+}
