@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 
-from _runtime import apart, calls, child, figure, pages, paths, session, trace, walls
+from _runtime import apart, calls, child, figure, modules, pages, paths, session, trace, walls
 
 WARM_UP = """\
 import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
@@ -138,6 +138,7 @@ class Zygote:
     def prepare(self):
         figure.install(self.shown)
         trace.install()
+        modules.install()
         trace.bound_depth()
         warm()
         walls.hide_from_neighbours()
