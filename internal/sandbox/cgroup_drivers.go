@@ -73,7 +73,19 @@ func (d legacy) resources(l GroupLimits) *specs.LinuxResources {
 	return r
 }
 
-func (g legacyGroup) limit(l GroupLimits) error { return g.cg.Update(g.resources(l)) }
+// limit raises the bound of memory and swap together beforehand: the library
+// writes that of memory first, which the kernel holds to be the lesser.
+func (g legacyGroup) limit(l GroupLimits) error {
+	if l.Memory > 0 {
+		both := path.Join(g.plan.dir(memoryController, g.at[memoryController]), "memory.memsw.limit_in_bytes")
+		if now, err := readNumber(both); err == nil && now < l.Memory {
+			if err := os.WriteFile(both, []byte(strconv.FormatUint(l.Memory, 10)), 0); err != nil {
+				return err
+			}
+		}
+	}
+	return g.cg.Update(g.resources(l))
+}
 
 func (g legacyGroup) add(pid int) error { return g.cg.AddProc(uint64(pid)) } //nolint:gosec // the library refuses what is not positive
 

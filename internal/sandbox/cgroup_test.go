@@ -337,3 +337,17 @@ func TestSweepKeepsTheLiving(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupLimitsGoUpAndDown: version 1 wants its two bounds of memory written in
+// an order that depends on the direction.
+func TestGroupLimitsGoUpAndDown(t *testing.T) {
+	child, err := groups(t).New("one", GroupLimits{Memory: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, most := range []uint64{128 << 20, 32 << 20, 1 << 30} {
+		if err := child.Limit(GroupLimits{Memory: most, Tasks: 8}); err != nil {
+			t.Errorf("to %d MiB: %v", most>>20, err)
+		}
+	}
+}

@@ -14,7 +14,10 @@ const defaultThreads = 16
 // groupSlack is what a child may take beyond its limit and the interpreter's
 // own memory: page tables and buffers, which its limit of address space, met
 // first by a program that only allocates, does not count.
-const groupSlack = 64 << 20
+const (
+	groupSlack = 96 << 20
+	groupStep  = 32 << 20
+)
 
 // folds are the control groups of children, one each. A group is used again
 // when it is empty: to make and to remove one costs more than all else that is
@@ -100,7 +103,7 @@ func (z *zygote) groupLimits(l executor.Limits) sandbox.GroupLimits {
 	fill(&l.MemoryBytes, z.ground.cfg.MemoryBytes)
 	fill(&l.Threads, defaultThreads)
 	return sandbox.GroupLimits{
-		Memory: l.MemoryBytes + min(z.about.RSSBytes, 1<<30) + groupSlack,
+		Memory: l.MemoryBytes + min(z.about.RSSBytes, 1<<30)&^(groupStep-1) + groupSlack, // in steps: two interpreters hardly differ
 		Tasks:  1 + uint64(l.Threads) + uint64(l.Processes),
 	}
 }

@@ -118,9 +118,10 @@ class Namespaces:
             return pid, init, 0
         try:
             enter(init, CLONE_NEWNS | CLONE_NEWIPC)
-            mounts.private_tmp(self.plan["scratch_bytes"], uid or os.getuid(), self.plan["under_tmp"])
+            mounts.private_tmp(self.plan["scratch_bytes"], self.plan["under_tmp"])
             os.chdir("/")
-        except BaseException:
+        except BaseException as error:
+            os.write(2, ("runtime: a child's namespaces: %s\n" % error).encode("utf-8", "replace"))
             os._exit(71)
         return pid, init, 0
 
