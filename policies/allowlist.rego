@@ -145,36 +145,48 @@ blocked_unless_bound := {
 blocked_attributes := {
 	"DataSource", "ForwardRef", "LoadLibrary", "Popen", "ag_await", "ag_code", "ag_frame",
 	"as_strided", "attrgetter", "autowrap", "bltns", "builtins", "cdll", "check_call",
-	"check_output", "co_code", "co_consts", "codegen", "cplot", "cr_await", "cr_code",
-	"cr_frame", "cr_origin", "create_connection", "ctypes", "ctypeslib", "dlopen", "environ",
-	"environb", "evaluate_forward_ref", "exec_", "execv", "execve", "execvp", "f2py", "f_back",
-	"f_builtins", "f_code", "f_globals", "f_locals", "f_trace", "forkpty", "format_map",
-	"fromfd", "fromfile", "frompyfunc", "fromregex", "full_figure_for_development",
-	"func_code", "func_globals", "genfromtxt", "get_module", "get_type_hints", "getoutput",
-	"gi_code", "gi_frame", "gi_yieldfrom", "import_module", "importlib", "libmp",
-	"load_library", "load_module", "loadtxt", "memmap", "methodcaller", "mro",
-	"npy_load_module", "open_latin1", "open_memmap", "optional_imports", "pickle", "pkgutil",
-	"popen", "popen2", "posix", "pythonapi", "recfromcsv", "recfromtxt", "runstring",
-	"runtests", "save_raw", "savetxt", "savez", "setflags", "shutil", "singledispatch",
-	"splot", "subprocess", "sys", "tb_frame", "tb_next", "to_image", "tofile", "urlopen",
-	"windll", "with_traceback", "write_html", "write_image", "write_json",
+	"check_output", "co_code", "co_consts", "codegen", "cplot", "cr_await", "cr_code", "cr_frame",
+	"cr_origin", "create_connection", "ctypes", "ctypeslib", "dlopen", "environ", "environb",
+	"evaluate_forward_ref", "exec_", "execv", "execve", "execvp", "f2py", "f_back", "f_builtins",
+	"f_code", "f_globals", "f_locals", "f_trace", "forkpty", "format_map", "fromfd", "fromfile",
+	"frompyfunc", "fromregex", "full_figure_for_development", "func_code", "func_globals",
+	"genfromtxt", "get_class", "get_module", "get_type_hints", "getoutput", "gi_code", "gi_frame",
+	"gi_yieldfrom", "import_module", "importlib", "lazy_function", "libmp", "load_library",
+	"load_module", "loadtxt", "memmap", "methodcaller", "mro", "npy_load_module", "open_latin1",
+	"open_memmap", "optional_imports", "pickle", "pkgutil", "popen", "popen2", "posix",
+	"pythonapi", "recfromcsv", "recfromtxt", "runstring", "runtests", "save_raw", "savetxt",
+	"savez", "setflags", "shutil", "singledispatch", "splot", "subprocess", "sys", "tb_frame",
+	"tb_next", "to_image", "tofile", "urlopen", "windll", "with_traceback", "write_html",
+	"write_image", "write_json",
 }
 
-# The same, unless the program defines an attribute of that name itself.
+# The same, unless the program defines an attribute of that name itself and nothing else in it
+# can have one.
 borrowed_attributes := {
-	"asyncio", "atexit", "backend", "codecs", "compat", "contextlib", "distutils", "dump",
-	"external", "fork", "format_field", "gc", "get_data", "get_field", "get_value", "getfield",
-	"gtk", "identify", "inspect", "kaleido", "linecache", "logging", "marshal", "measure",
-	"mmap", "modules", "multiprocessing", "obj", "offline", "orca", "os", "overrides", "pkgdata",
-	"preview", "pty", "query", "renderers", "rundocs", "runpy", "setfield", "signal", "six",
-	"socket", "ssl", "system", "tempfile", "threading", "timeutils", "to_clipboard", "to_csv",
-	"to_excel", "to_feather", "to_hdf", "to_orc", "to_parquet", "to_pickle", "to_sql",
-	"to_stata", "to_xml", "tokenize", "traceback", "urllib", "vformat", "warnings", "weakref",
-	"webbrowser",
+	"asyncio", "atexit", "backend", "cmath", "codecs", "compat", "contextlib", "distutils", "dump",
+	"external", "fork", "format_field", "functools", "gc", "get_data", "get_field", "get_value",
+	"getfield", "gtk", "identify", "inspect", "itertools", "kaleido", "linecache", "logging",
+	"marshal", "math", "measure", "mmap", "modules", "mpmath", "multiprocessing", "np", "numpy",
+	"obj", "offline", "operator", "orca", "os", "overrides", "pkgdata", "plotly", "preview", "pty",
+	"query", "renderers", "rundocs", "runpy", "setfield", "signal", "six", "socket", "ssl",
+	"sympy", "system", "tempfile", "threading", "timeutils", "to_clipboard", "to_csv", "to_excel",
+	"to_feather", "to_hdf", "to_orc", "to_parquet", "to_pickle", "to_sql", "to_stata", "to_xml",
+	"tokenize", "traceback", "urllib", "vformat", "warnings", "weakref", "webbrowser",
+}
+
+# Of these, those that objects of a library have: by what is imported.
+lenders := {
+	"dump": {"numpy", "plotly", "sympy"}, "getfield": {"numpy", "plotly", "sympy"}, "identify": {"mpmath"},
+	"query": {"plotly"}, "setfield": {"numpy", "plotly", "sympy"}, "to_clipboard": {"plotly"}, "to_csv": {"plotly"},
+	"to_excel": {"plotly"}, "to_feather": {"plotly"}, "to_hdf": {"plotly"}, "to_orc": {"plotly"},
+	"to_parquet": {"plotly"}, "to_pickle": {"plotly"}, "to_sql": {"plotly"}, "to_stata": {"plotly"},
+	"to_xml": {"plotly"},
 }
 
 # Arguments that may not be named: trend lines of plotly.express call any method of pandas.
-blocked_keywords := {"trendline_options"}
+blocked_keywords := {
+	"refcheck", "trendline_options",
+}
 
 # Names of allowed modules that may not be used: other modules, files, processes, evaluated text.
 blocked_paths := {
@@ -182,20 +194,20 @@ blocked_paths := {
 	"dataclasses.builtins", "dataclasses.inspect", "dataclasses.keyword",
 	"dataclasses.make_dataclass", "dataclasses.sys", "dataclasses.types", "datetime.sys",
 	"enum.bltns", "enum.global_enum", "enum.sys", "fractions.operator", "fractions.re",
-	"fractions.sys", "functools.singledispatch", "functools.singledispatchmethod",
-	"json.codecs", "json.decoder", "json.detect_encoding", "json.dump", "json.encoder",
-	"json.load", "json.scanner", "json.tool", "mpmath.calculus.sys", "mpmath.cplot",
-	"mpmath.ctx_base", "mpmath.ctx_fp", "mpmath.ctx_iv", "mpmath.ctx_mp",
-	"mpmath.ctx_mp_python", "mpmath.doctests", "mpmath.fp.plot", "mpmath.function_docs",
-	"mpmath.identification", "mpmath.identify", "mpmath.iv.plot", "mpmath.libmp",
-	"mpmath.math2", "mpmath.mp.plot", "mpmath.plot", "mpmath.rational", "mpmath.runtests",
-	"mpmath.splot", "mpmath.usertools", "mpmath.visualization", "numpy.DataSource",
-	"numpy.add_docstring", "numpy.add_newdoc", "numpy.add_newdoc_ufunc", "numpy.as_strided",
-	"numpy.byte_bounds", "numpy.char.sys", "numpy.compat", "numpy.core", "numpy.ctypeslib",
-	"numpy.deprecate", "numpy.deprecate_with_doc", "numpy.disp", "numpy.distutils",
-	"numpy.f2py", "numpy.fft.helper", "numpy.fromfile", "numpy.frompyfunc", "numpy.fromregex",
-	"numpy.genfromtxt", "numpy.get_include", "numpy.getbufsize", "numpy.info", "numpy.lib",
-	"numpy.linalg.lapack_lite", "numpy.linalg.linalg", "numpy.load", "numpy.loadtxt",
+	"fractions.sys", "functools.WRAPPER_ASSIGNMENTS", "functools.WRAPPER_UPDATES",
+	"functools.singledispatch", "functools.singledispatchmethod", "json.codecs", "json.decoder",
+	"json.detect_encoding", "json.dump", "json.encoder", "json.load", "json.scanner", "json.tool",
+	"mpmath.calculus.sys", "mpmath.cplot", "mpmath.ctx_base", "mpmath.ctx_fp", "mpmath.ctx_iv",
+	"mpmath.ctx_mp", "mpmath.ctx_mp_python", "mpmath.doctests", "mpmath.fp.plot",
+	"mpmath.function_docs", "mpmath.identification", "mpmath.identify", "mpmath.iv.plot",
+	"mpmath.libmp", "mpmath.math2", "mpmath.mp.plot", "mpmath.plot", "mpmath.rational",
+	"mpmath.runtests", "mpmath.splot", "mpmath.usertools", "mpmath.visualization",
+	"numpy.DataSource", "numpy.add_docstring", "numpy.add_newdoc", "numpy.add_newdoc_ufunc",
+	"numpy.as_strided", "numpy.byte_bounds", "numpy.char.sys", "numpy.compat", "numpy.core",
+	"numpy.ctypeslib", "numpy.deprecate", "numpy.deprecate_with_doc", "numpy.disp",
+	"numpy.distutils", "numpy.f2py", "numpy.fft.helper", "numpy.fromfile", "numpy.frompyfunc",
+	"numpy.fromregex", "numpy.genfromtxt", "numpy.get_include", "numpy.getbufsize", "numpy.info",
+	"numpy.lib", "numpy.linalg.lapack_lite", "numpy.linalg.linalg", "numpy.load", "numpy.loadtxt",
 	"numpy.lookfor", "numpy.ma.core", "numpy.memmap", "numpy.open_memmap",
 	"numpy.random.bit_generator", "numpy.random.mtrand", "numpy.rec", "numpy.recfromcsv",
 	"numpy.recfromtxt", "numpy.safe_eval", "numpy.save", "numpy.savetxt", "numpy.savez",
@@ -203,24 +215,24 @@ blocked_paths := {
 	"numpy.setbufsize", "numpy.seterrcall", "numpy.seterrobj", "numpy.show_config",
 	"numpy.show_runtime", "numpy.source", "numpy.test", "numpy.tofile", "numpy.who",
 	"operator.attrgetter", "operator.methodcaller", "plotly.data", "plotly.express.data",
-	"plotly.express.get_trendline_results",
-	"plotly.express.imshow_utils", "plotly.express.optional_imports",
-	"plotly.express.trendline_functions", "plotly.figure_factory.optional_imports",
-	"plotly.figure_factory.utils", "plotly.io", "plotly.iplot", "plotly.offline",
-	"plotly.optional_imports", "plotly.plot", "plotly.tools", "plotly.utils", "re.copyreg",
-	"re.enum", "re.functools", "re.template", "statistics.numbers", "statistics.random",
-	"statistics.sys", "string.Formatter", "sympy.algebras", "sympy.autowrap", "sympy.codegen",
-	"sympy.core.cache", "sympy.core.intfunc", "sympy.doctest", "sympy.dotprint",
-	"sympy.external", "sympy.get_class", "sympy.get_resource", "sympy.import_module",
-	"sympy.init_session", "sympy.interactive", "sympy.interactive_traversal",
-	"sympy.lambdastr", "sympy.memoize_property", "sympy.multipledispatch", "sympy.pager_print",
-	"sympy.parsing", "sympy.parsing.latex", "sympy.parsing.mathematica",
-	"sympy.parsing.maxima", "sympy.plot_backends", "sympy.plotting", "sympy.preview",
-	"sympy.print_gtk", "sympy.print_tree", "sympy.public", "sympy.release", "sympy.source",
-	"sympy.strategies", "sympy.test", "sympy.testing", "sympy.threaded", "sympy.timed",
-	"sympy.ufuncify", "sympy.view", "sympy.xthreaded", "textwrap.re", "typing.ForwardRef",
-	"typing.contextlib", "typing.evaluate_forward_ref", "typing.get_type_hints",
-	"typing.stdlib_re", "typing.sys", "typing.types", "typing.warnings",
+	"plotly.express.get_trendline_results", "plotly.express.imshow_utils",
+	"plotly.express.optional_imports", "plotly.express.trendline_functions",
+	"plotly.figure_factory.optional_imports", "plotly.figure_factory.utils", "plotly.io",
+	"plotly.iplot", "plotly.offline", "plotly.optional_imports", "plotly.plot", "plotly.tools",
+	"plotly.utils", "re.copyreg", "re.enum", "re.functools", "re.template", "statistics.numbers",
+	"statistics.random", "statistics.sys", "string.Formatter", "sympy.algebras", "sympy.autowrap",
+	"sympy.codegen", "sympy.core.cache", "sympy.core.intfunc", "sympy.core.lazy_function",
+	"sympy.doctest", "sympy.dotprint", "sympy.external", "sympy.get_class", "sympy.get_resource",
+	"sympy.import_module", "sympy.init_session", "sympy.interactive",
+	"sympy.interactive_traversal", "sympy.lambdastr", "sympy.lazy_function",
+	"sympy.memoize_property", "sympy.multipledispatch", "sympy.pager_print", "sympy.parsing",
+	"sympy.parsing.latex", "sympy.parsing.mathematica", "sympy.parsing.maxima",
+	"sympy.plot_backends", "sympy.plotting", "sympy.preview", "sympy.print_gtk",
+	"sympy.print_tree", "sympy.public", "sympy.release", "sympy.source", "sympy.strategies",
+	"sympy.test", "sympy.testing", "sympy.threaded", "sympy.timed", "sympy.ufuncify", "sympy.view",
+	"sympy.xthreaded", "textwrap.re", "typing.ForwardRef", "typing.contextlib",
+	"typing.evaluate_forward_ref", "typing.get_type_hints", "typing.stdlib_re", "typing.sys",
+	"typing.types", "typing.warnings",
 }
 
 # Private attributes that are part of a published interface.
@@ -290,6 +302,11 @@ blocked_bases := {
 
 # Metaclasses that may be named.
 allowed_metaclasses := {"abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"}
+
+# What may be called to derive a class from what it gives.
+allowed_base_calls := {
+	"collections.namedtuple()", "typing.NamedTuple()", "typing.TypedDict()",
+}
 
 # Attributes of modules that may be set to anything.
 allowed_stores := {

@@ -128,7 +128,7 @@ test_star_import_of_a_partial_module if {
 }
 
 test_names_after_a_star_import if {
-	sections := object.union(named("numpy", "*"), {"names": {"loadtxt": [at], "save": [at]}, "bound": {"save": ["def"]}})
+	sections := object.union(named("numpy", "*"), {"names": {"loadtxt": [at], "save": [at]}, "bound": {"loadtxt": ["assign"], "save": ["def", "firm"]}})
 	findings(sections) == {["blocked-path", "numpy.loadtxt"]}
 }
 
@@ -169,12 +169,13 @@ test_a_part_of_a_part_is_excused if {
 test_builtins if {
 	findings({"names": {"eval": [at], "print": [at]}}) == {["blocked-name", "eval"]}
 	findings({"names": {"vars": [at]}}) == {["blocked-name", "vars"]}
-	findings({"names": {"vars": [at]}, "bound": {"vars": ["assign"]}}) == set()
+	findings({"names": {"vars": [at]}, "bound": {"vars": ["assign"]}}) == {["blocked-name", "vars"]}
+	findings({"names": {"vars": [at]}, "bound": {"vars": ["assign", "firm"]}}) == set()
 }
 
 test_profile_changes_builtins if {
 	lists := {"blocked_names": {"remove": ["eval"], "add": ["print"]}, "blocked_unless_bound": {"remove": ["vars"], "add": ["len", "str"]}}
-	sections := {"names": {"eval": [at], "print": [at], "vars": [at], "len": [at], "str": [at]}, "bound": {"str": ["assign"]}}
+	sections := {"names": {"eval": [at], "print": [at], "vars": [at], "len": [at], "str": [at]}, "bound": {"str": ["assign", "firm"]}}
 	findings_with(sections, lists) == {["blocked-name", "print"], ["blocked-name", "len"]}
 }
 
@@ -211,7 +212,42 @@ test_paths if {
 
 test_a_module_that_is_handed_on if {
 	sections := {"values": {"numpy": [at]}, "attributes": {"load": [at], "who": [at]}, "members": {"who": [at]}}
-	findings(sections) == {["blocked-path", "numpy.load"]}
+	findings(sections) == {["blocked-path", "numpy.load"], ["blocked-path", "numpy.who"]}
+}
+
+test_what_a_library_lends_is_not_the_programs_own if {
+	sections := {"attributes": {"dump": [at], "obj": [at]}, "members": {"dump": [at], "obj": [at]}}
+	findings(sections) == set()
+	findings(object.union(sections, {"aliases": {"np": ["numpy"]}})) == {["blocked-attribute", "dump"]}
+	findings(object.union(sections, {"bound": {"e": ["except"]}})) == {["blocked-attribute", "obj"]}
+	findings(object.union(sections, {"private": {"__exit__": [{"at": at, "as": "def"}]}})) == {["blocked-attribute", "obj"]}
+}
+
+test_registering_for_a_pattern if {
+	findings({"attributes": {"register": [at]}}) == set()
+	findings({"attributes": {"register": [at]}, "kinds": {"Match": [at]}}) == {["blocked-attribute", "register"]}
+}
+
+test_copying_attributes if {
+	findings({"calls": {"functools.wraps": [{"at": at, "args": 1}], "functools.update_wrapper": [{"at": at, "args": 2}]}}) == set()
+	findings({"calls": {"functools.wraps": [{"at": at, "args": 2}]}}) == {["blocked-keyword", "functools.wraps"]}
+	findings({"calls": {"functools.wraps": [{"at": at, "args": 1, "keywords": ["updated"]}]}}) == {["blocked-keyword", "functools.wraps"]}
+	findings({"values": {"functools.wraps": [at]}}) == {["blocked-keyword", "functools.wraps"]}
+	findings({"values": {"functools": [at]}, "attributes": {"wraps": [at]}}) == {["blocked-keyword", "wraps"]}
+	findings(object.union(named("functools", "*"), {"names": {"update_wrapper": [at]}})) == {["blocked-keyword", "update_wrapper"]}
+}
+
+test_what_patterns_read if {
+	findings({"private": {"__match_args__": [{"at": at, "as": "field", "value": "names"}]}}) == set()
+	findings({"private": {"__match_args__": [{"at": at, "as": "field", "value": ""}]}}) == {["blocked-dunder", "__match_args__"]}
+	findings({"private": {"__match_args__": [{"at": at, "as": "bind"}]}}) == {["blocked-dunder", "__match_args__"]}
+	findings({"private": {"_os": [{"at": at, "as": "field"}]}, "members": {"_os": [at]}}) == {["private-attribute", "_os"]}
+}
+
+test_methods_called_on_their_class if {
+	findings({"attributes": {"resize": [at]}, "calls": {"numpy.ndarray.resize": [{"at": at, "args": 2}]}}) == {["unchecked-resize", "resize"]}
+	findings({"attributes": {"resize": [at]}, "values": {"numpy.ndarray.resize": [at]}}) == {["unchecked-resize", "resize"]}
+	findings({"attributes": {"show": [at]}, "calls": {"plotly.graph_objects.Figure.show": [{"at": at, "args": 2}]}}) == {["show-renderer", "show"]}
 }
 
 private(name, entry) := {"private": {name: [object.union({"at": at}, entry)]}}
@@ -342,6 +378,11 @@ test_syntax if {
 
 test_making_classes if {
 	findings({"calls": {"type": [{"at": at, "args": 3}]}}) == {["class-making", "type"]}
+	findings({"calls": {"type": [{"at": at, "args": 0}]}}) == {["class-making", "type"]}
+	findings({"calls": {"abc.ABCMeta": [{"at": at, "args": 3}]}}) == {["class-making", "abc.ABCMeta"]}
+	findings({"values": {"abc.ABCMeta": [at]}}) == {["class-making", "abc.ABCMeta"]}
+	findings({"classes": {"A": [{"at": at, "bases": ["type()"]}]}}) == {["class-making", "type()"]}
+	findings({"classes": {"A": [{"at": at, "bases": ["collections.namedtuple()"]}]}}) == set()
 	findings({"classes": {"A": [{"at": at, "bases": ["type"]}]}}) == {["class-making", "type"]}
 	findings({"classes": {"A": [{"at": at, "bases": [], "keywords": ["metaclass"], "metaclass": "M"}]}}) == {["class-making", "A"]}
 	findings({"classes": {"A": [{"at": at, "bases": [], "keywords": ["**"]}]}}) == {["class-making", "A"]}

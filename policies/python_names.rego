@@ -39,15 +39,18 @@ blocked_names_used contains name if {
 
 blocked_names_used contains name if {
 	some name in (names_used & blocked_unless_bound)
-	not input.ast.bound[name]
+	not firm(name)
 	not taken_out("blocked_unless_bound", name)
 }
 
 blocked_names_used contains name if {
 	some name in changes.blocked_unless_bound.add
 	input.ast.names[name]
-	not input.ast.bound[name]
+	not firm(name)
 }
+
+# Wherever the name is read, the program has surely bound it.
+firm(name) if "firm" in input.ast.bound[name]
 
 # METADATA
 # title: Blocked attribute
@@ -93,6 +96,38 @@ own_attribute(name) if {
 	input.ast.members[name]
 	not named_in_a_path(name)
 	not module_handed_on
+	not lent(name)
+}
+
+# Something else that the program has at hand may have an attribute of that name, too.
+lent(name) if {
+	some root in lenders[name]
+	imported_root(root)
+}
+
+# An AttributeError holds the object that lacked the attribute, a module too.
+lent("obj") if input.session
+
+lent("obj") if {
+	some hows in input.ast.bound
+	"except" in hows
+}
+
+lent("obj") if {
+	some name in ["__cause__", "__context__", "__exit__"]
+	input.ast.private[name]
+}
+
+imported_root(root) if {
+	some paths in input.ast.aliases
+	some path in paths
+	split(path, ".")[0] == root
+}
+
+# A pattern reads attributes by position of whatever has been registered as an instance.
+deny contains {"rule": "blocked-attribute", "msg": "attribute register is blocked where there is a match statement", "at": at, "subject": "register"} if {
+	input.ast.kinds.Match
+	some at in input.ast.attributes.register
 }
 
 # Whoever takes a module as a value reads its attributes under any name.
@@ -145,7 +180,7 @@ deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if
 	some name, places in input.ast.names
 	path := concat(".", [module, name])
 	path in blocked_paths
-	not input.ast.bound[name]
+	not firm(name)
 	some at in places
 	msg := sprintf("%s is blocked", [path])
 }
@@ -157,7 +192,6 @@ deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if
 	some path in blocked_paths
 	startswith(path, concat("", [module, "."]))
 	name := regex.replace(path, `^.*\.`, "")
-	not input.ast.members[name]
 	some at in input.ast.attributes[name]
 	not excused(path, at)
 	msg := sprintf("%s is blocked", [path])
@@ -194,3 +228,41 @@ blocked_keywords_used contains name if {
 	some name in changes.blocked_keywords.add
 	input.ast.identifiers[name]
 }
+
+# These copy the attributes that further arguments name.
+copiers := {"functools.update_wrapper": 2, "functools.wraps": 1}
+
+deny contains {"rule": "blocked-keyword", "msg": msg, "at": entry.at, "subject": key} if {
+	input.ast.found.calls == true
+	some key, arguments in copiers
+	some entry in input.ast.calls[key]
+	copies_more(entry, arguments)
+	msg := sprintf("%s with the names of attributes is blocked", [key])
+}
+
+deny contains {"rule": "blocked-keyword", "msg": msg, "at": at, "subject": path} if {
+	input.ast.found.values == true
+	some path, _ in copiers
+	some at in input.ast.values[path]
+	msg := sprintf("%s as a value is blocked", [path])
+}
+
+# Where functools itself is a value, or by a star import, they go by other names.
+deny contains {"rule": "blocked-keyword", "msg": msg, "at": at, "subject": name} if {
+	input.ast.values.functools
+	some name in ["update_wrapper", "wraps"]
+	some at in input.ast.attributes[name]
+	msg := sprintf("functools.%s as a value is blocked", [name])
+}
+
+deny contains {"rule": "blocked-keyword", "msg": msg, "at": at, "subject": name} if {
+	input.ast.found.star == true
+	"functools" in star_imported
+	some name in ["update_wrapper", "wraps"]
+	some at in input.ast.names[name]
+	msg := sprintf("functools.%s by a star import is blocked", [name])
+}
+
+copies_more(entry, arguments) if entry.args > arguments
+
+copies_more(entry, _) if count(entry.keywords) > 0

@@ -38,6 +38,11 @@ foreign(name, _) if not input.ast.members[name]
 
 foreign(name, _) if name in never_private
 
+private_refused(name, entry) if {
+	entry.as == "field"
+	name in never_private
+}
+
 foreign(name, entry) if {
 	imported_name(entry.on)
 	count(name) > 0
@@ -115,6 +120,12 @@ dunder_refused(name, entry) if {
 	entry.as == "bind"
 	not name in assignable_dunders
 	not name in definable_dunders
+}
+
+# A pattern reads the attributes that __match_args__ names: they are judged where they are listed.
+dunder_refused("__match_args__", entry) if {
+	entry.as in {"bind", "field"}
+	not entry.value == "names"
 }
 
 dunder_refused(name, entry) if {

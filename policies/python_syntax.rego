@@ -51,9 +51,38 @@ spelled(kind) := object.get(
 #   id: class-making
 #   hint: "Use a class statement without metaclass=."
 #   url: policies/README.md#class-making
-deny contains {"rule": "class-making", "msg": "type() with several arguments is blocked", "at": entry.at, "subject": "type"} if {
+deny contains {"rule": "class-making", "msg": type_making(entry), "at": entry.at, "subject": "type"} if {
 	input.ast.found.calls == true
 	some entry in input.ast.calls.type
+}
+
+type_making(entry) := "type as a value is blocked" if entry.args == 0
+
+type_making(entry) := "type() with several arguments is blocked" if entry.args > 0
+
+# A metaclass makes a class when it is called; only its name after metaclass= is plain.
+deny contains {"rule": "class-making", "msg": msg, "at": at, "subject": path} if {
+	input.ast.found.values == true
+	some path in allowed_metaclasses
+	some at in input.ast.values[path]
+	msg := sprintf("%s as a value is blocked", [path])
+}
+
+deny contains {"rule": "class-making", "msg": msg, "at": entry.at, "subject": path} if {
+	input.ast.found.calls == true
+	some path in allowed_metaclasses
+	some entry in input.ast.calls[path]
+	msg := sprintf("calling %s is blocked", [path])
+}
+
+deny contains {"rule": "class-making", "msg": msg, "at": entry.at, "subject": base} if {
+	input.ast.found.classes == true
+	some entries in input.ast.classes
+	some entry in entries
+	some base in entry.bases
+	endswith(base, "()")
+	not base in allowed_base_calls
+	msg := sprintf("deriving from what %s gives is blocked", [base])
 }
 
 deny contains {"rule": "class-making", "msg": msg, "at": entry.at, "subject": base} if {
@@ -102,6 +131,21 @@ deny contains {"rule": "unchecked-resize", "msg": "resize(refcheck=) is blocked"
 	keyword in {"refcheck", "**"}
 }
 
+# Called on the class, the array is an argument and the keywords may be anything.
+deny contains {"rule": "unchecked-resize", "msg": "resize called on a class is blocked", "at": entry.at, "subject": "resize"} if {
+	input.ast.attributes.resize
+	some key, entries in input.ast.calls
+	endswith(key, ".ndarray.resize")
+	some entry in entries
+}
+
+deny contains {"rule": "unchecked-resize", "msg": "resize as a value is blocked", "at": at, "subject": "resize"} if {
+	input.ast.attributes.resize
+	some path, places in input.ast.values
+	endswith(path, ".ndarray.resize")
+	some at in places
+}
+
 # METADATA
 # title: Figure shown by a renderer
 # description: There is no browser and no notebook; show() without a renderer marks the figure as the answer.
@@ -113,6 +157,14 @@ deny contains {"rule": "show-renderer", "msg": "show() with a renderer is blocke
 	input.ast.found.calls == true
 	some entry in input.ast.calls[".show"]
 	shows_by_renderer(entry)
+}
+
+deny contains {"rule": "show-renderer", "msg": "show called on a class is blocked", "at": entry.at, "subject": "show"} if {
+	input.ast.attributes.show
+	some key, entries in input.ast.calls
+	endswith(key, ".show")
+	startswith(key, "plotly.")
+	some entry in entries
 }
 
 shows_by_renderer(entry) if entry.args > 0

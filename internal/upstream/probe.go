@@ -95,7 +95,7 @@ func (s *stance) documents() map[string]map[string]any {
 	return map[string]map[string]any{
 		probeImport:     {"imports": importsOf(s.asked)},
 		probeName:       {"names": placed(words)},
-		probeBound:      {"names": placed(words), "bound": valued(words, []any{"assign"})},
+		probeBound:      {"names": placed(words), "bound": valued(words, []any{"assign", "firm"})},
 		probeAttribute:  {"attributes": placed(words)},
 		probeDefined:    {"attributes": placed(words), "members": placed(words)},
 		probeNode:       {"kinds": placed(words)},

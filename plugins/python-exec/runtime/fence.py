@@ -6,9 +6,10 @@ granted, so that a gap in one is not at once a gap in both.
 
 import builtins
 
-# Text that runs, files, the terminal, and what the site module adds for people.
+# Text that runs, files, the terminal, what lists an object's attributes, and what
+# the site module adds for people.
 CLOSED = frozenset(
-    "open exec eval compile input breakpoint exit quit copyright credits license help "
+    "open exec eval compile input breakpoint vars dir exit quit copyright credits license help "
     "__loader__ __spec__ __package__".split()
 )
 

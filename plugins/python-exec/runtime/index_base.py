@@ -29,7 +29,8 @@ STRING_CHARS = 200  # of a constant in "strings"
 TEXT_CHARS = 2000  # of a text handed to a call
 TEXTS = 16  # texts kept per call
 PATH_PARTS = 8  # components of a dotted path
-PATHS_PER_NAME = 8  # dotted paths that one name may stand for
+PATHS_PER_NAME = 64  # dotted paths that one name may stand for
+LINKS = 16  # times that names standing for one another are followed
 PATH_CHARS = 200  # of a path that a name stands for
 BIG_INTEGER_BITS = 256
 TEXT_ROOM = 1 << 18  # characters of texts in "calls", all together
@@ -55,6 +56,9 @@ NamedExpr, Set, Starred, Store, Tuple = ast.NamedExpr, ast.Set, ast.Starred, ast
 AST, Expr, FormattedValue = ast.AST, ast.Expr, ast.FormattedValue
 _TEXTY = frozenset({Constant, JoinedStr, List, Tuple, Set, Dict, BinOp, IfExp, Starred, NamedExpr, Name})
 _DISPLAYS = frozenset({List, Tuple, Set})
+
+# Methods that are judged by how they are called: as values, they count as called with anything.
+_CHECKED_CALLS = frozenset({"resize", "show"})
 
 
 class TooLarge(ValueError):
@@ -114,6 +118,7 @@ class Base:
         self.names = self.sections["names"]
         self.attributes = self.sections["attributes"]
         self.frames = []
+        self.root = None
         self.nodes = 0
         self.depth = 1
         self.bindings = {}
@@ -135,6 +140,10 @@ class Base:
         self.printed = {}
         self.linked = {}
         self.literal = {}
+        self.harmless = set()
+        self.unseen = []
+        self.fields_declared = []
+        self.metaclasses = set()
 
     # -- entering findings ---------------------------------------------------
 
@@ -215,7 +224,7 @@ class Base:
         if stored:
             self.bind(name, "assign")
         if name[0] == "_":
-            self.hide(name, node, "bind" if stored else "name")
+            self.hide(name, node, "bind" if stored else "name", value="names" if id(node) in self.harmless else None)
         return stored
 
     def chain(self, node, below, called=False, store=None):
@@ -242,6 +251,8 @@ class Base:
                 self.hide_part(parts, position, base, store)
             elif attr == "format":
                 self.templates.append((part, called and part is node))
+            elif attr in _CHECKED_CALLS and not (called and part is node):
+                self.unseen.append(part)
         if store is not None:
             self.member(node.attr, node)
         if not named:

@@ -2,8 +2,10 @@
 
 from _runtime.index_base import (
     _clean, _Inner, _normalize, _WORD, Attribute, Base, BIG_INTEGER_BITS, BinOp, Constant,
-    JoinedStr, Load, Name, STRING_CHARS,
+    JoinedStr, Load, Name, STRING_CHARS, Tuple,
 )
+
+_TAKE_TYPE = frozenset({"isinstance", "issubclass", "map", "print"})
 
 
 class Expressions(Base):
@@ -58,6 +60,8 @@ class Expressions(Base):
             self.nodes += 1
             if func.id == "print":
                 self.print_call(node)
+            elif func.id in _TAKE_TYPE:
+                self.type_taken(node)
             if len(self.frames) + 2 > self.depth:
                 self.depth = len(self.frames) + 2
         elif func.__class__ is Attribute:
@@ -67,6 +71,15 @@ class Expressions(Base):
         else:
             kids.append(func)
         return kids
+
+    def type_taken(self, node):
+        """Remember where type is handed to what makes no class of it."""
+        if node.func.id == "map" and len(node.args) != 2:
+            return
+        for arg in node.args:
+            for item in arg.elts if arg.__class__ is Tuple else (arg,):
+                if item.__class__ is Name:
+                    self.harmless.add(id(item))
 
     def print_call(self, node):
         """Remember the texts that a call of print does nothing with but write."""
@@ -114,6 +127,9 @@ class Expressions(Base):
     def compare(self, node):
         kids = node.comparators[::-1]
         kids.append(node.left)
+        for kid in kids:
+            if kid.__class__ is Name:
+                self.harmless.add(id(kid))
         return kids
 
     def subscript(self, node):

@@ -2,22 +2,32 @@
 
 from _runtime.index_base import (
     _BUILTINS, _clean, _DISPLAYS, _normalize, _parse_format, _parts_of, _split_field, _TEXTY,
-    Attribute, Base, BinOp, Constant, Dict, IfExp, JoinedStr, Name, NamedExpr, PATH_CHARS,
+    Attribute, Base, BinOp, Call, Constant, Dict, IfExp, JoinedStr, LINKS, Name, NamedExpr, PATH_CHARS,
     PATH_PARTS, PATH_ROOM, PATHS_PER_NAME, PLACES, Starred, TEXT_CHARS, TEXTS, TooLarge,
 )
+from _runtime.index_scopes import Scopes
+
+# Calls that are entered even without keywords or texts: how many arguments they have is judged.
+_COUNTED = frozenset({"functools.update_wrapper", "functools.wraps", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 
 
-class Finish(Base):
+class Finish(Scopes):
     """Completes the sections that need the whole program."""
 
     def finish(self):
         self.follow()
         if self.aliases:
             self.resolve()
+        self.find_firm()
         self.resolve_calls()
+        self.resolve_unseen()
         self.resolve_templates()
         self.resolve_made()
         self.resolve_hidden()
+        if "Match" in self.sections["kinds"]:
+            # A data class's fields are what a pattern reads by position.
+            for name, node in self.fields_declared:
+                self.put("attributes", name, node)
         if "__doc__" in self.attributes or "__doc__" in self.names:
             for node in self.docstrings:
                 self.text(node.value, node)
@@ -54,9 +64,10 @@ class Finish(Base):
         counts = self.linked
         for name, _, _ in links:
             counts[name] = counts.get(name, 0) + 1
-        for _ in range(4):
+        for _ in range(LINKS):
             if not self.follow_links(links):
                 return
+        raise TooLarge(f"names that stand for one another over more than {LINKS} lines")
 
     def follow_links(self, links):
         grown = False
@@ -66,10 +77,10 @@ class Finish(Base):
             for path in self.aliases.get(base, ()):
                 longer = ".".join((path, *parts)) if parts else path
                 paths = self.aliases.setdefault(name, [])
-                if longer in paths or len(paths) >= PATHS_PER_NAME or longer.count(".") >= PATH_PARTS:
+                if longer in paths:
                     continue
-                if len(longer) > PATH_CHARS:
-                    continue
+                if len(paths) >= PATHS_PER_NAME or longer.count(".") >= PATH_PARTS or len(longer) > PATH_CHARS:
+                    raise TooLarge(f"a name that stands for more than {PATHS_PER_NAME} things, or for a longer path")
                 paths.append(longer)
                 grown = True
         return grown
@@ -79,7 +90,7 @@ class Finish(Base):
         for base, parts, called, store in self.chains:
             for path in aliases.get(base, ()):
                 full = path
-                for part in parts[:PATH_PARTS]:
+                for part in parts:
                     full = f"{full}.{part.attr}"
                     self.path_room -= len(full)
                     self.put("paths", full, part)
@@ -91,9 +102,11 @@ class Finish(Base):
                     if self.linked.get(base, 0) < self.bindings.get(base, 0) and "import" not in bound:
                         continue
                     self.record("stores", full, {"at": self.place(parts[-1]), "value": store}, store)
-                elif not called:
+                elif not called and id(parts[-1]) not in self.metaclasses:
                     self.put("values", full, parts[-1])
         for node in self.loose:
+            if id(node) in self.metaclasses:
+                continue
             for path in aliases.get(node.id, ()):
                 self.put("values", path, node)
         paths = self.sections["paths"]
@@ -127,20 +140,31 @@ class Finish(Base):
             elif func.__class__ is Attribute:
                 parts, base = _parts_of(func)
                 if base.__class__ is Name and base.id in aliases:
-                    keys = [".".join((path, *parts[:PATH_PARTS])) for path in aliases[base.id]]
+                    keys = [".".join((path, *parts)) for path in aliases[base.id]]
                 else:
                     keys = ("." + func.attr,)
             else:
                 continue
             entry = self.call_entry(node)
             if "texts" not in entry and "keywords" not in entry and keys != ("type",):
-                continue
+                if not entry["args"] or not any(key in _COUNTED or key[-7:] == ".resize" for key in keys):
+                    continue
             shape = (
                 entry["args"], tuple(entry.get("keywords", ())), tuple(entry.get("text", ())),
                 tuple(entry.get("texts", ())), "cut" in entry,
             )
             for key in keys:
                 self.record("calls", key, entry, shape)
+
+    def resolve_unseen(self):
+        """Enter methods that are taken as values, and type where it is, as called with anything."""
+        for part in self.unseen:
+            entry = {"at": self.place(part), "args": 0, "keywords": ["**"]}
+            self.record("calls", "." + part.attr, entry, "value")
+        if "type" in self.names and "firm" not in self.sections["bound"].get("type", ()):
+            for node in self.loose:
+                if node.id == "type" and id(node) not in self.harmless:
+                    self.record("calls", "type", {"at": self.place(node), "args": 0}, "value")
 
     def starred(self, args):
         return any(arg.__class__ is Starred for arg in args)
@@ -210,22 +234,32 @@ class Finish(Base):
             if section == "decorators":
                 self.put("decorators", self.dotted(core), node)
                 continue
-            entry = {"at": self.place(node), "bases": [self.dotted(base) for base in node.bases]}
+            entry = {"at": self.place(node), "bases": [name for base in node.bases for name in self.base(base)]}
             if node.keywords:
                 entry["keywords"] = [keyword.arg or "**" for keyword in node.keywords]
                 for keyword in node.keywords:
                     if keyword.arg == "metaclass":
-                        entry["metaclass"] = self.dotted(keyword.value)
+                        names = self.all_dotted(keyword.value)
+                        entry["metaclass"] = names[0] if len(names) == 1 else ""
             shape = (tuple(entry["bases"]), tuple(entry.get("keywords", ())), entry.get("metaclass"))
             self.record("classes", name, entry, shape)
 
     def dotted(self, node):
         """Give a name or attribute chain as text, imports followed; "" for anything else."""
+        return self.all_dotted(node)[0]
+
+    def all_dotted(self, node):
+        """All that a name or attribute chain may stand for."""
         parts, base = _parts_of(node)
         if base.__class__ is not Name:
-            return ""
-        root = self.aliases.get(base.id, (base.id,))[0]
-        return ".".join((root, *parts[:PATH_PARTS]))
+            return [""]
+        return [".".join((root, *parts)) for root in self.aliases.get(base.id, (base.id,))]
+
+    def base(self, node):
+        """What a class is derived from: names, or a call's with its brackets."""
+        if node.__class__ is Call:
+            return [name + "()" for name in self.all_dotted(node.func)]
+        return self.all_dotted(node)
 
     def resolve_hidden(self):
         for name, node, role, after, on, base, value in self.hidden:

@@ -3,7 +3,9 @@
 import ast
 import re
 
-from _runtime.index_base import _clean, _DISPLAYS, Base, Call, Constant, Expr, Name, PATHS_PER_NAME
+from _runtime.index_base import (
+    _clean, _DISPLAYS, Base, Call, Constant, Expr, Name, PATHS_PER_NAME, TooLarge,
+)
 
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
 _FROM = re.compile(r"from[ \t\f]*([.\w]+)")
@@ -13,6 +15,7 @@ class Statements(Base):
     """Visitors give the nodes to visit next, the last one first."""
 
     def module(self, node):
+        self.root = node
         self.find_docstring(node)
         return node.body[::-1]
 
@@ -148,6 +151,7 @@ class Statements(Base):
         self.find_docstring(node)
         self.decorate(node)
         self.made.append(("classes", None, node, node.name))
+        self.metaclasses.update(id(keyword.value) for keyword in node.keywords if keyword.arg == "metaclass")
         for statement in node.body:
             self.class_member(statement)
         kids = node.body[::-1]
@@ -171,16 +175,28 @@ class Statements(Base):
                         self.field(item.id, item, statement.value if item is target else None)
         elif kind is ast.AnnAssign and statement.target.__class__ is Name:
             self.field(statement.target.id, statement.target, statement.value)
+            self.fields_declared.append((statement.target.id, statement.target))
 
     def field(self, name, node, value):
         self.member(name, node)
+        if name in ("__slots__", "__match_args__") and value is not None:
+            self.listed_members(name, node, value)
         if name[0] == "_":
-            self.hide(name, node, "field", value=_word_for(value))
-        if name == "__slots__" and value is not None:
-            items = value.elts if value.__class__ in _DISPLAYS else (value,)
-            for item in items:
-                if item.__class__ is Constant and item.value.__class__ is str:
-                    self.member(_clean(item.value), item)
+            self.hide(name, node, "field", value="names" if id(node) in self.harmless else _word_for(value))
+
+    def listed_members(self, name, node, value):
+        """Enter the names that __slots__ or __match_args__ lists. A pattern reads the latter."""
+        items = value.elts if value.__class__ in _DISPLAYS else (value,)
+        texts = [item for item in items if item.__class__ is Constant and item.value.__class__ is str]
+        for item in texts:
+            if name == "__slots__":
+                self.member(_clean(item.value), item)
+            else:
+                self.put("attributes", _clean(item.value), item)
+                if item.value[:1] == "_":
+                    self.hide(_clean(item.value), item, "pattern")
+        if len(texts) == len(items) and value.__class__ in _DISPLAYS:
+            self.harmless.add(id(node))
 
     def arguments(self, node):
         positional = node.posonlyargs + node.args
@@ -264,7 +280,9 @@ class Statements(Base):
     def stand_for(self, name, path, alias):
         self.bind(name, "import")
         paths = self.aliases.setdefault(name, [])
-        if path not in paths and len(paths) < PATHS_PER_NAME:
+        if path not in paths:
+            if len(paths) >= PATHS_PER_NAME:
+                raise TooLarge(f"a name that stands for more than {PATHS_PER_NAME} things")
             paths.append(path)
         if alias.asname is not None:
             self.put("identifiers", name, alias)

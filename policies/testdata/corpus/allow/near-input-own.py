@@ -1,0 +1,4 @@
+# profile: solve, tool
+def f(input):
+    return [v for v in input]
+print(f([1]))

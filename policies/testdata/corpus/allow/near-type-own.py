@@ -1,0 +1,5 @@
+# profile: solve, tool
+def f(type):
+    return type
+type = 'circle'
+print(f(type))

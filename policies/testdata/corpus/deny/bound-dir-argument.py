@@ -1,0 +1,5 @@
+# expect: blocked-name 5
+import random
+def f(dir):
+    return 1
+print(dir(random))

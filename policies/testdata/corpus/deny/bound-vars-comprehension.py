@@ -1,0 +1,3 @@
+# expect: blocked-name 3
+import random
+print([vars for vars in vars(random)])

@@ -1,0 +1,3 @@
+# expect: blocked-attribute 3
+from sympy.core import cache
+print(cache.lazy_function('os', 'listdir')('/'))

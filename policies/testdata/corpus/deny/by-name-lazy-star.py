@@ -1,0 +1,3 @@
+# expect: blocked-path 3
+from sympy import *
+print(lazy_function('os', 'listdir')('/'))

@@ -1,0 +1,4 @@
+# expect: blocked-attribute 3
+class G:
+    __match_args__ = ('gi_frame',)
+print(G)

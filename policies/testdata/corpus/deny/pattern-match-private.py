@@ -1,0 +1,4 @@
+# expect: private-attribute 3
+class G:
+    __match_args__ = ('_os',)
+print(G)

@@ -1,0 +1,5 @@
+# expect: blocked-path 2
+load = 1
+if 1:
+    from numpy import *
+load('x', allow_pickle=True)

@@ -1,0 +1,3 @@
+# expect: blocked-attribute 2
+from numpy.polynomial.polynomial import np as q
+print(q.load('x'))

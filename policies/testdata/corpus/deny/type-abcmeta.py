@@ -1,0 +1,3 @@
+# expect: class-making 3
+import abc
+print(abc.ABCMeta('X', (), {}))

@@ -1,0 +1,2 @@
+# expect: class-making 2
+print([type][0]('X', (), {}))

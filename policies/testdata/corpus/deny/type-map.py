@@ -1,0 +1,2 @@
+# expect: class-making 2
+print(list(map(type, ['X'], [()], [{}])))

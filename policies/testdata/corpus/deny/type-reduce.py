@@ -1,0 +1,3 @@
+# expect: class-making 3
+import functools
+print(functools.partial(type, 'X')((), {}))
