@@ -1,5 +1,7 @@
 package executor
 
+import "time"
+
 // Description is what a plugin says of itself.
 type Description struct {
 	Name         string // [a-z][a-z0-9-]{1,31}
@@ -10,8 +12,17 @@ type Description struct {
 	ConfigSchema []byte // JSON Schema 2020-12; empty: takes no configuration
 	Libraries    []Library
 	Capacity     Capacity
-	Features     []string // "sessions", "display", "cancel.soft" …
+	Features     []string // "sessions", "display", "cancel.soft", FeatureParseWait …
 }
+
+// FeatureParseWait is the feature of an executor whose Parse may wait, for a
+// worker say, before it begins. Waiting is not the program's time: such an
+// executor holds Source.ParseLimits.Wall itself from when it begins, and gives
+// ErrOverloaded when it has waited for ParseWait in vain.
+const FeatureParseWait = "parse.wait"
+
+// ParseWait is how long an executor with FeatureParseWait may wait.
+const ParseWait = 10 * time.Second
 
 // Language is one language that a plugin parses and runs.
 type Language struct {

@@ -18,7 +18,8 @@ type Executor interface {
 	// *CompileError is the author of the text's fault (COMPILE_ERROR);
 	// ErrTreeTooLarge, ErrWall, ErrMemory and ErrOverloaded are told as such;
 	// any other error is the plugin's own fault and is not shown to callers.
-	// ctx ends when the parse limit is over or the caller is gone.
+	// ctx ends when the parse limit is over or the caller is gone. An executor
+	// with FeatureParseWait gets ParseWait more, see there.
 	Parse(ctx context.Context, src Source) (Program, error)
 }
 

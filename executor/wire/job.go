@@ -206,7 +206,7 @@ func (j *job) handle() executor.Result {
 }
 
 func (j *job) parse() (executor.Program, error) {
-	ctx, cancel := context.WithTimeoutCause(j.ctx, parseWall(j.src), executor.ErrWall)
+	ctx, cancel := context.WithTimeoutCause(j.ctx, parseTime(&j.srv.about, j.src), executor.ErrWall)
 	defer cancel()
 	began := time.Now()
 	prog, err := attend(ctx, j, "parse", func() (executor.Program, error) {

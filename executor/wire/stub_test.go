@@ -24,6 +24,7 @@ import (
 // authors' executors do to it.
 type stub struct {
 	capacity  executor.Capacity
+	features  []string     // beside its own
 	closed    atomic.Int64 // programs that were closed
 	ran       atomic.Int64 // programs whose Run was called
 	health    error
@@ -45,7 +46,7 @@ func (s *stub) Describe() executor.Description {
 			Parameters: []byte(`{}`), SourceArgument: "code",
 		}},
 		Libraries: []executor.Library{{Name: "lib", Version: "2", Roots: []string{"a", "b"}}},
-		Features:  []string{"cancel.soft"},
+		Features:  append([]string{"cancel.soft"}, s.features...),
 		Capacity:  s.capacity,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -51,7 +52,7 @@ var (
 // Submit sends src and waits until the plugin has parsed it: until its tree is
 // there whole and its digests are verified, or until the plugin has ended it.
 // When ctx ends the call is cut. The host's own deadline is the parse limit
-// (5 s, if none is set) and 2 s; then the error is [ErrOverrun].
+// (5 s, if none is set), the time that the plugin may wait before, and 2 s; then the error is [ErrOverrun].
 func (c *Client) Submit(ctx context.Context, src executor.Source) (*Submission, error) {
 	if res := c.refuseLarge(src); res != nil {
 		return &Submission{client: c, ended: res, ctx: ctx, cut: func(error) {}}, nil
@@ -59,7 +60,7 @@ func (c *Client) Submit(ctx context.Context, src executor.Source) (*Submission, 
 	s := &Submission{client: c, grace: graceOf(src)}
 	s.ctx, s.cut = context.WithCancelCause(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() { s.cut(context.Cause(ctx)) })
-	timer := time.AfterFunc(parseWall(src)+hostGrace, func() { s.cut(ErrOverrun) })
+	timer := time.AfterFunc(parseTime(c.about.Load(), src)+hostGrace, func() { s.cut(ErrOverrun) })
 	defer timer.Stop()
 	err := s.open(src)
 	if !unhook() {
@@ -94,6 +95,15 @@ func parseWall(src executor.Source) time.Duration {
 		return src.ParseLimits.Wall
 	}
 	return defaultParseWall
+}
+
+// parseTime is how long Parse may take: the limit, and what an executor that
+// holds it itself may wait before.
+func parseTime(about *executor.Description, src executor.Source) time.Duration {
+	if about != nil && slices.Contains(about.Features, executor.FeatureParseWait) {
+		return parseWall(src) + executor.ParseWait
+	}
+	return parseWall(src)
 }
 
 func graceOf(src executor.Source) time.Duration {
