@@ -59,7 +59,7 @@ func (p *plugin) Describe() executor.Description {
 		ConfigSchema: []byte(configSchema),
 		Libraries:    libraries(),
 		Capacity:     executor.Capacity{MaxConcurrent: mostChildren / 2, MaxSessions: mostSessions, MaxSourceBytes: maxSource, MaxTreeBytes: maxTreeBytes},
-		Features:     []string{"cancel.soft"},
+		Features:     []string{"cancel.soft", executor.FeatureParseWait},
 	}
 }
 

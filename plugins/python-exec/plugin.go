@@ -64,6 +64,8 @@ func (p *plugin) running() (*pool, error) {
 // the interpreter died under it.
 const mostTries = 8
 
+var errNoChild = fmt.Errorf("%w: no interpreter came free in time", executor.ErrOverloaded)
+
 // Parse implements executor.Executor.
 func (p *plugin) Parse(ctx context.Context, src executor.Source) (executor.Program, error) {
 	if src.SessionID != "" {
@@ -87,8 +89,10 @@ func (p *plugin) parse(ctx context.Context, src executor.Source, at place) (*pro
 	if err != nil {
 		return nil, err
 	}
+	patience, cancel := context.WithTimeoutCause(ctx, executor.ParseWait, errNoChild)
+	defer cancel()
 	for range mostTries {
-		c, err := pool.acquire(ctx)
+		c, err := pool.acquire(patience)
 		if err != nil {
 			return nil, err
 		}

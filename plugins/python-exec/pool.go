@@ -26,8 +26,9 @@ type pool struct {
 	current *zygote
 	idle    []*child // oldest first
 	waiters []chan *child
-	making  int // children on their way
-	hurry   int // children wanted now, beside the waiters
+	making  int       // children on their way
+	moved   time.Time // when one set out while none was on its way, or last arrived
+	hurry   int       // children wanted now, beside the waiters
 	slots   []int
 	lastErr error // of the last start or fork; nil after a success
 	closed  bool
@@ -145,6 +146,9 @@ func (p *pool) make() {
 		}
 		z := p.current
 		uid, release := p.slot(z)
+		if p.making == 0 {
+			p.moved = time.Now()
+		}
 		p.making++
 		p.mu.Unlock()
 		c, err := z.spawn(uid, release, false)
@@ -171,7 +175,9 @@ func (p *pool) made(z *zygote, c *child, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.making--
-	p.lastErr = err
+	if p.lastErr = err; err == nil {
+		p.moved = time.Now()
+	}
 	switch {
 	case err != nil:
 		if p.closed {
@@ -300,12 +306,14 @@ func (p *pool) ready() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case p.current != nil && (len(p.idle) > 0 || p.making > 0):
+	case p.current != nil && (len(p.idle) > 0 || p.making > 0 && time.Since(p.moved) < forkWithin):
 		return nil
 	case p.lastErr != nil:
 		return fmt.Errorf("no child is ready: %w", p.lastErr)
 	case p.current == nil:
 		return errStarting
+	case p.making > 0:
+		return errSilent
 	}
 	return nil
 }

@@ -87,7 +87,14 @@ type forkReply struct {
 
 const packetBytes = 16 << 10
 
-var errZygote = errors.New("the interpreter is gone")
+// forkWithin bounds the time that an interpreter takes to fork; one that takes
+// longer is stopped or stuck, and is replaced.
+const forkWithin = 5 * time.Second
+
+var (
+	errZygote = errors.New("the interpreter is gone")
+	errSilent = errors.New("the interpreter does not answer")
+)
 
 // startZygote starts an interpreter and waits until it is warm.
 func startZygote(ctx context.Context, g ground, log *slog.Logger) (*zygote, error) {
@@ -279,6 +286,8 @@ func (z *zygote) fork(c *child, uid int, files []*os.File, session bool) (*os.Fi
 		_, _, err = z.sock.WriteMsgUnix(command, unix.UnixRights(fds...), nil)
 	}
 	if err == nil {
+		timer := time.NewTimer(forkWithin)
+		defer timer.Stop()
 		select {
 		case got := <-reply:
 			if got.err == nil {
@@ -287,6 +296,8 @@ func (z *zygote) fork(c *child, uid int, files []*os.File, session bool) (*os.Fi
 			err = got.err
 		case <-z.dead:
 			err = errZygote
+		case <-timer.C:
+			err = errSilent
 		}
 	}
 	z.mu.Lock()
