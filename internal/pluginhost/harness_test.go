@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -155,6 +156,10 @@ func mustSay(t *testing.T, b *bench, code, want string) {
 	out, res, err := b.say(t.Context(), code)
 	if err != nil || res.Status != executor.StatusOK || out != want {
 		t.Fatalf("said %q, %v, %v; want %q", out, res.Status, err, want)
+	}
+	// The parrot runs what it is told in its own process: what stands around that stands around the program.
+	if !slices.Contains(res.Walls, "clean-start") || !slices.Contains(res.Walls, "rlimits") {
+		t.Fatalf("the walls around the run are %q", res.Walls)
 	}
 }
 

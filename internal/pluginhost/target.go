@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/executor/wire"
 	"github.com/sluice-gateway/sluice/internal/gateway"
+	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
 // target is a tool of a plugin. It implements gateway.Target.
@@ -162,7 +163,21 @@ func (s *submission) Run(ctx context.Context, g executor.Grant, out func(executo
 		return res, s.lease.pool.fault(s.lease.gen, err)
 	}
 	s.lease.pool.poison.clear(s.lease.text)
+	if len(res.Walls) == 0 {
+		res.Walls = standing(s.lease.gen.child.process().Walls())
+	}
 	return res, nil
+}
+
+// standing names the walls around a plugin: those around its programs too, where
+// it says nothing of others.
+func standing(walls []sandbox.Wall) (names []string) {
+	for _, w := range walls {
+		if w.InForce {
+			names = append(names, w.Name)
+		}
+	}
+	return names
 }
 
 // Deny implements gateway.Submission.
