@@ -2,13 +2,12 @@ package main
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v4"
 
+	"github.com/sluice-gateway/sluice/internal/policy"
 	"github.com/sluice-gateway/sluice/policies"
 )
 
@@ -31,16 +30,14 @@ func (p *program) completeTools(a *app) completion {
 // completeProfiles offers the profiles of the policy in question.
 func (p *program) completeProfiles(a *app) completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var byName map[string]any
-		if loaded, err := p.load(a); err == nil {
-			folder := policies.FS()
-			if loaded.Policy.Dir != "" {
-				folder = os.DirFS(loaded.Policy.Dir)
-			}
-			if text, err := fs.ReadFile(folder, "profiles.yaml"); err == nil && yaml.Load(text, &byName) != nil {
-				byName = nil
-			}
+		loaded, err := p.load(a)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return slices.Sorted(maps.Keys(byName)), cobra.ShellCompDirectiveNoFileComp
+		folder := policies.FS()
+		if loaded.Policy.Dir != "" {
+			folder = os.DirFS(loaded.Policy.Dir)
+		}
+		return policy.ProfileNames(folder), cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -65,6 +66,20 @@ func readProfiles(file []byte) (map[string]profile, error) {
 		return nil, fmt.Errorf("read %s: it has no profile", profilesFile)
 	}
 	return byName, nil
+}
+
+// ProfileNames lists the profiles of a policy folder, sorted; none where it has
+// no profiles.yaml that can be read. Nothing else of the folder is looked at.
+func ProfileNames(folder fs.FS) []string {
+	text, err := fs.ReadFile(folder, profilesFile)
+	if err != nil {
+		return nil
+	}
+	byName, err := readProfiles(text)
+	if err != nil {
+		return nil
+	}
+	return sortedKeys(byName)
 }
 
 // newProfiles puts profiles where rules read them.
