@@ -158,8 +158,10 @@ func TestGroupBoundsTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := child.Limit(GroupLimits{Tasks: 32}); err != nil {
-		t.Fatal(err)
+	for _, l := range []GroupLimits{{Memory: 64 << 20}, {Memory: 128 << 20, Tasks: 64}, {Memory: 96 << 20, Tasks: 32}} {
+		if err := child.Limit(l); err != nil {
+			t.Fatalf("%+v: %v", l, err)
+		}
 	}
 	cmd, run := idle(t, "fork")
 	if err := child.Add(cmd.Process.Pid); err != nil {

@@ -234,7 +234,11 @@ func (k *sessions) split(ctx context.Context, s, next *session) error {
 		k.lose(s)
 		return fmt.Errorf("fork a session: %w", err)
 	}
-	h.enter()
+	if err := h.enter(); err != nil {
+		img.discard()
+		h.leave()
+		return fmt.Errorf("fork a session: %w", err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next.house, next.at, next.known, next.cells = h, img, maps.Clone(s.known), s.cells

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
@@ -136,33 +135,39 @@ func (c *cell) compileOnce(ctx context.Context, g executor.Grant) (made, error) 
 	}
 	defer context.AfterFunc(ctx, c.child.kill)()
 	c.child.send(appendFrame(nil, frameCompile, header))
-	limits := map[kind]uint64{frameAliases: mostKnown, frameMade: mostMade, frameCompileError: problemBytes, frameTooLarge: 0}
-	var m made
-	for {
-		k, payload, err := readFrame(c.child.control, limits)
-		switch {
-		case errors.Is(err, errFrame):
-			return m, err
-		case err != nil:
-			return m, c.child.parseDeath()
-		case k == frameTooLarge:
-			return m, executor.ErrTreeTooLarge
-		case k == frameCompileError:
-			p, err := parseProblem(payload)
-			if err != nil {
-				return m, err
-			}
-			return m, &executor.CompileError{Problem: p}
-		case k == frameAliases && m.known == nil:
-			if m.known, err = parseAliases(payload); err != nil {
-				return m, err
-			}
-		case k == frameMade && m.known != nil:
-			return m.with(payload)
-		default:
-			return m, fmt.Errorf("%w: kind %q in place of code", errFrame, byte(k))
-		}
+	names, err := c.child.made(frameAliases, mostKnown)
+	if err != nil {
+		return made{}, err
 	}
+	known, err := parseAliases(names)
+	if err != nil {
+		return made{}, err
+	}
+	code, err := c.child.made(frameMade, mostMade)
+	if err != nil {
+		return made{}, err
+	}
+	return made{known: known}.with(code)
+}
+
+// made reads one frame of what a child makes of a cell.
+func (c *child) made(want kind, most uint64) ([]byte, error) {
+	k, payload, err := readFrame(c.control, map[kind]uint64{want: most, frameCompileError: problemBytes, frameTooLarge: 0})
+	switch {
+	case errors.Is(err, errFrame):
+		return nil, err
+	case err != nil:
+		return nil, c.parseDeath()
+	case k == frameTooLarge:
+		return nil, executor.ErrTreeTooLarge
+	case k == frameCompileError:
+		p, err := parseProblem(payload)
+		if err != nil {
+			return nil, err
+		}
+		return nil, &executor.CompileError{Problem: p}
+	}
+	return payload, nil
 }
 
 // with takes the code, whose digest must be right.
@@ -192,6 +197,8 @@ type performance struct {
 	made   made
 	stop   *interrupt
 	before time.Duration // processor time that the process had used
+	kills  uint64        // for memory, in the house, before the cell
+	keep   bool          // the session goes on from what the cell left
 }
 
 // conduct runs a cell and settles what becomes of the session.
@@ -209,58 +216,59 @@ func (c *cell) conduct(ctx context.Context, p *performance, out executor.Output)
 		earlier, _ := p.img.measure()
 		p.before = earlier.cpu
 	}
-	done := make(chan struct{})
-	go p.meter(done)
+	p.kills = p.img.house.kills()
 	told, seen, err := p.attend(ctx, out)
-	close(done)
 	res, verdict := p.judge(ctx, told, seen, err)
 	deliver(told, p.grant.Limits.ArtifactBytes, out, &res)
 	res.Usage.CPU, res.Usage.MaxRSSBytes = seen.cpu, seen.rss
-	p.settle(told, seen, &res)
+	p.settle(seen, &res)
 	return res, verdict
 }
 
 // attend sees the cell to its end.
 func (p *performance) attend(ctx context.Context, out executor.Output) (*said, exit, error) {
 	img, s := p.img, &said{}
-	heard := make(chan struct{})
-	go func() {
-		select {
-		case <-img.ended: // its original, which is stopped, may hold its socket still
-			_ = img.control.SetReadDeadline(time.Unix(1, 0))
-		case <-heard:
-		}
-	}()
+	if err := img.house.tighten(p.grant.Limits); err != nil {
+		img.kill()
+		return s, img.gone(), err
+	}
 	defer context.AfterFunc(ctx, func() { p.stop.ask(context.Cause(ctx)) })()
 	var streams sync.WaitGroup
 	streams.Go(func() { drain(watch{out.Stdout(), &s.shown}, img.stdout) })
 	streams.Go(func() { drain(watch{out.Stderr(), &s.shown}, img.stderr) })
 	go feed(img.stdin, p.cell.src.Stdin)
-	order, err := json.Marshal(p.order())
-	if err == nil {
-		img.send(appendFrame(appendFrame(nil, frameRun, order), frameMade, p.made.code))
-		err = img.listen(p.grant, s)
-	}
-	close(heard)
+	err := p.hear(s)
 	p.stop.over() // whatever comes now is too late
 	seen, measured := exit{}, false
 	if s.end != nil {
 		seen, measured = img.measure()
 		seen.forbidden = img.forbade()
 		seen.cpu -= p.before
-		if p.keeps(s) && img.rest() != nil {
-			s.end = nil
-		}
 	}
-	if !p.keeps(s) {
+	if p.keep = p.keeps(s) && img.rest() == nil; !p.keep {
 		img.kill()
 		if end := img.gone(); !measured {
 			seen = end
+			seen.memory = end.status.Signaled() && img.house.kills() > p.kills
 		}
 	}
 	finishReading(img.stdout, img.stderr) // what it printed it flushed
 	streams.Wait()
 	return s, seen, err
+}
+
+// hear sends the cell and listens to what it says, until it has ended or says
+// that it has.
+func (p *performance) hear(s *said) error {
+	order, err := json.Marshal(p.order())
+	if err != nil {
+		return fmt.Errorf("write the run frame: %w", err)
+	}
+	heard := make(chan struct{})
+	defer close(heard)
+	go p.meter(heard)
+	p.img.send(appendFrame(appendFrame(nil, frameRun, order), frameMade, p.made.code))
+	return p.img.listen(p.grant, s)
 }
 
 // keeps says whether the session goes on from what the cell left. It does when
@@ -278,12 +286,9 @@ func (p *performance) keeps(s *said) bool {
 
 func (p *performance) order() order {
 	o := p.cell.order(p.grant)
-	if o.Tasks != 0 {
-		p.img.house.mu.Lock()
-		o.Tasks += uint32(2 * (1 + p.img.house.tenants)) //nolint:gosec // at most mostSessions
-		p.img.house.mu.Unlock()
+	if o.Tasks != 0 && o.Tasks != sharedTasks {
+		o.Tasks = uint32(p.img.house.tasks(p.grant.Limits)) //nolint:gosec // thousands
 	}
-	o.CPUSeconds = uint64(math.Ceil(p.grant.Limits.CPU.Seconds()))
 	return o
 }
 
@@ -305,9 +310,9 @@ func (p *performance) judge(ctx context.Context, s *said, seen exit, heard error
 }
 
 // settle makes the session hold what it holds from now on.
-func (p *performance) settle(told *said, seen exit, res *executor.Result) {
+func (p *performance) settle(seen exit, res *executor.Result) {
 	s := p.cell.session
-	keep, copied := p.keeps(told), p.begun.Checkpoint
+	keep, copied := p.keep, p.begun.Checkpoint
 	s.mu.Lock()
 	s.running, s.stop = nil, nil
 	lost := s.over || seen.lost
@@ -339,23 +344,25 @@ func (p *performance) settle(told *said, seen exit, res *executor.Result) {
 }
 
 // meter ends a cell that uses more processor time than it may, on all its
-// threads; the kernel's own limit goes by whole seconds, and can be raised.
+// threads: the kernel's own limit goes by whole seconds, and can be raised. It
+// also notices the cell's death: what the cell is a copy of is stopped and may
+// hold its socket open.
 func (p *performance) meter(done <-chan struct{}) {
 	limit := p.grant.Limits.CPU
-	if limit <= 0 {
-		return
-	}
 	tick := time.NewTicker(meterEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-done:
 			return
+		case <-p.img.ended:
+			_ = p.img.control.SetReadDeadline(time.Unix(1, 0))
+			return
 		case <-tick.C:
 		}
-		if now, ok := p.img.measure(); ok && now.cpu-p.before > limit+meterSlack {
+		if now, ok := p.img.measure(); ok && limit > 0 && now.cpu-p.before > limit+meterSlack {
 			p.stop.ask(executor.ErrCPU)
-			return
+			limit = 0
 		}
 	}
 }

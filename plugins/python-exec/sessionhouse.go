@@ -63,6 +63,10 @@ func (p *pool) newHouse(ctx context.Context) (*house, error) {
 		return nil, fmt.Errorf("start a session: %w", err)
 	}
 	go h.mourn()
+	if err := h.tighten(executor.Limits{}); err != nil {
+		h.leave()
+		return nil, fmt.Errorf("start a session: %w", err)
+	}
 	return h, nil
 }
 
@@ -196,10 +200,50 @@ func (h *house) alive() bool {
 	return !h.gone && h.keeper.alive()
 }
 
-func (h *house) enter() {
+// enter makes room for one more session.
+func (h *house) enter() error {
+	h.mu.Lock()
+	h.tenants++
+	h.mu.Unlock()
+	return h.tighten(executor.Limits{})
+}
+
+// tighten gives the house's control group the limits of a cell for each tenant,
+// and room for what each goes back to.
+func (h *house) tighten(l executor.Limits) error {
+	if h.keeper.fold == nil {
+		return nil
+	}
+	h.mu.Lock()
+	tenants := uint64(h.tenants) //nolint:gosec // at most mostSessions
+	h.mu.Unlock()
+	limits := h.keeper.z.groupLimits(l)
+	limits.Memory *= tenants + 1
+	limits.Tasks = h.tasks(l)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.tenants++
+	return h.keeper.fold.limit(limits)
+}
+
+// tasks is how many processes and threads there may be: the keeper, and for each
+// tenant a cell's and what it goes back to.
+func (h *house) tasks(l executor.Limits) uint64 {
+	fill(&l.Threads, defaultThreads)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return 1 + uint64(h.tenants)*(2+uint64(l.Threads)+uint64(l.Processes)) //nolint:gosec // at most mostSessions
+}
+
+// kills is how many processes of the house the kernel ended for memory.
+func (h *house) kills() uint64 {
+	if h.keeper.fold == nil {
+		return 0
+	}
+	used, err := h.keeper.fold.group.Usage()
+	if err != nil {
+		return 0
+	}
+	return used.OOMKills
 }
 
 // leave ends the house with its last tenant.
