@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 		"gateway": main,
 		"faulty":  func() { wire.Serve(faulty{}) },
 		"keeping": func() { wire.Serve(&keeping{pages: map[string]*page{}}) },
+		"way":     func() { os.Exit(enterWay(os.Args[1:])) },
 		"http":    func() { os.Exit(httpCommand(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }

@@ -25,17 +25,18 @@ import (
 // generation is one process of a plugin from its start to its end. Its fields
 // are set before it is published; what changes is the pool's (see pool.mu).
 type generation struct {
-	child  *child
-	plugin *plugin.Client
-	client *wire.Client
-	about  executor.Description
-	base   string // its directory
-	words  *ring
-	log    *stderrLog
-	said   *io.PipeWriter // what the plugin's own code prints comes over the connection
-	heard  sync.WaitGroup
-	alarm  chan struct{} // something was seen that the keeper should look at
-	blamed chan struct{} // closed when its end has been counted against the texts that were with it
+	child    *child
+	plugin   *plugin.Client
+	client   *wire.Client
+	about    executor.Description
+	warnings []string // of its settings
+	base     string   // its directory
+	words    *ring
+	log      *stderrLog
+	said     *io.PipeWriter // what the plugin's own code prints comes over the connection
+	heard    sync.WaitGroup
+	alarm    chan struct{} // something was seen that the keeper should look at
+	blamed   chan struct{} // closed when its end has been counted against the texts that were with it
 
 	// Of the pool's, under its lock.
 	inflight  int
@@ -203,6 +204,7 @@ func (k *keeper) introduce(ctx context.Context, g *generation, state string) (er
 		return mistrustBreach(err)
 	}
 	for _, w := range warnings {
+		g.warnings = append(g.warnings, clip(w, maxLogText))
 		k.log.Warn("plugin warns of its settings", "text", clip(w, maxLogText))
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -311,7 +312,7 @@ func (k *keeper) status() PluginStatus {
 	if g != nil {
 		s.Plugin, s.Version, s.PID = g.about.Name, g.about.Version, g.child.pid()
 		s.Inflight, s.Walls = k.pool.running(g), g.child.process().Walls()
-		s.Inner = takesRequire(g.about.ConfigSchema)
+		s.Inner, s.Warnings = takesRequire(g.about.ConfigSchema), slices.Clone(g.warnings)
 	}
 	return s
 }

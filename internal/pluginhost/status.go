@@ -37,5 +37,6 @@ type PluginStatus struct {
 	Inflight  int
 	LastWords string
 	Walls     []sandbox.Wall // around the plugin itself
+	Warnings  []string       // of its settings and of what it found, as it gave them when it was configured
 	Inner     bool           // it sees to walls around programs by itself, and was told what is required of them
 }

@@ -28,7 +28,7 @@ class Filter:
         self.program = base64.b64decode(plan["program"])
         self.slots = plan["pid_slots"]
         self.flags = plan["flags"]
-        self.seal = base64.b64decode(plan["seal"])
+        self.seal = base64.b64decode(plan["seal"] or "")  # none without a listener
 
     def close(self, control):
         """Installs the filter and says that the child is warm, with the
