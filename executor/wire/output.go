@@ -12,7 +12,7 @@ import (
 )
 
 // output joins what a program writes into chunks, keeps the first bytes of each
-// stream up to its limit and counts the rest. It implements executor.Output.
+// stream up to its limit, and of both up to the ceiling, and counts the rest. It implements executor.Output.
 type output struct {
 	limits executor.Limits
 	send   func(*executorpb.PluginMessage) error
@@ -65,7 +65,11 @@ func (o *output) write(stream executor.Stream, p []byte) {
 		count, limit = &o.stderr, keepLimit(o.limits.StderrBytes)
 	}
 	count.written += uint64(len(p))
-	keep := p[:min(uint64(len(p)), limit-count.kept)]
+	limit -= count.kept
+	if ceiling := o.limits.OutputCeilingBytes; ceiling > 0 {
+		limit = min(limit, ceiling-o.stdout.kept-o.stderr.kept)
+	}
+	keep := p[:min(uint64(len(p)), limit)]
 	count.kept += uint64(len(keep))
 	o.join(stream, keep)
 	o.watchCeiling()

@@ -85,3 +85,27 @@ func TestOutputChunks(t *testing.T) {
 		t.Errorf("%d bytes came of %d", len(got), len(want))
 	}
 }
+
+// TestCeilingCuts: what is kept of both streams is within the ceiling, and what
+// is cut is counted.
+func TestCeilingCuts(t *testing.T) {
+	over := 0
+	var kept bytes.Buffer
+	o := newOutput(executor.Limits{OutputCeilingBytes: 3}, func(m *executorpb.PluginMessage) error {
+		kept.Write(m.GetOutput().GetData())
+		return nil
+	}, func() { over++ })
+	for _, w := range []struct {
+		to   interface{ Write([]byte) (int, error) }
+		text string
+	}{{o.Stderr(), "a"}, {o.Stdout(), "bcde"}, {o.Stderr(), "f"}} {
+		if n, err := w.to.Write([]byte(w.text)); n != len(w.text) || err != nil {
+			t.Errorf("Write: %d, %v", n, err)
+		}
+	}
+	var r executor.Result
+	o.close(&r)
+	if kept.String() != "abc" || over != 1 || r.StdoutBytes != 4 || r.StdoutOmitted != 2 || r.StderrBytes != 2 || r.StderrOmitted != 1 {
+		t.Errorf("kept %q, over %d, %+v", kept.String(), over, r)
+	}
+}
