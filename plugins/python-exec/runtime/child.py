@@ -17,7 +17,7 @@ import threading
 import types
 import warnings
 
-from _runtime import cells, fence, figure, frames, trace
+from _runtime import cells, fence, figure, frames, guard, trace
 
 try:
     from _runtime import index
@@ -138,6 +138,8 @@ class Program:
             len(self.text), None, [line.rstrip("\r") + "\n" for line in self.lines], trace.FILENAME
         )
         module = types.ModuleType("__main__")
+        if "builtin:*" in grants:
+            guard.open()
         module.__dict__["__builtins__"] = (
             sys.modules["builtins"] if {"import:*", "builtin:*"} <= set(grants) else fence.names(grants)
         )

@@ -6,6 +6,8 @@ granted, so that a gap in one is not at once a gap in both.
 
 import builtins
 
+from _runtime import guard
+
 # Text that runs, files, the terminal, what lists an object's attributes, and what
 # the site module adds for people.
 CLOSED = frozenset(
@@ -37,7 +39,9 @@ def names(grants):
     opened = {grant[8:] for grant in grants if grant.startswith("builtin:")}
     modules = {grant[7:] for grant in grants if grant.startswith("import:")}
     every = dict(vars(builtins))
-    if "*" not in opened:
+    if "*" in opened:
+        guard.open()
+    else:
         every = {name: value for name, value in every.items() if name not in CLOSED or name in opened}
     if "*" not in modules:
         every["__import__"] = importer(modules)

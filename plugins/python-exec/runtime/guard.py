@@ -82,12 +82,15 @@ def _nodes(names):
 
 def checker(allowed, attributes):
     """A function that refuses a tree with anything but these nodes and attributes in it."""
-    walk, arguments = ast.walk, ast.arguments
+    children, arguments = ast.iter_child_nodes, ast.arguments
     name_of, attribute_of, constant_of = ast.Name, ast.Attribute, ast.Constant
     refused = (frozenset(vars(builtins)) - frozenset(PLAIN) - {"True", "False", "None"}) | UNFIT
 
     def check(tree, own):
-        for node in walk(tree):
+        stack = [tree]
+        while stack:
+            node = stack.pop()
+            stack.extend(children(node))
             if not isinstance(node, allowed):
                 raise ValueError("code in a text is blocked: only formulas are evaluated")
             if isinstance(node, name_of):

@@ -77,10 +77,11 @@ class Finish(Scopes):
             for path in self.aliases.get(base, ()):
                 longer = ".".join((path, *parts)) if parts else path
                 paths = self.aliases.setdefault(name, [])
-                if longer in paths:
+                # No list holds a path as long as that, and names may run in a circle.
+                if longer in paths or longer.count(".") >= PATH_PARTS or len(longer) > PATH_CHARS:
                     continue
-                if len(paths) >= PATHS_PER_NAME or longer.count(".") >= PATH_PARTS or len(longer) > PATH_CHARS:
-                    raise TooLarge(f"a name that stands for more than {PATHS_PER_NAME} things, or for a longer path")
+                if len(paths) >= PATHS_PER_NAME:
+                    raise TooLarge(f"a name that stands for more than {PATHS_PER_NAME} things")
                 paths.append(longer)
                 grown = True
         return grown
@@ -147,7 +148,7 @@ class Finish(Scopes):
                 continue
             entry = self.call_entry(node)
             if "texts" not in entry and "keywords" not in entry and keys != ("type",):
-                if not entry["args"] or not any(key in _COUNTED or key[-7:] == ".resize" for key in keys):
+                if not entry["args"] or not any(key in _COUNTED or key[-15:] == ".ndarray.resize" for key in keys):
                     continue
             shape = (
                 entry["args"], tuple(entry.get("keywords", ())), tuple(entry.get("text", ())),

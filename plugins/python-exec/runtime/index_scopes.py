@@ -11,10 +11,20 @@ import ast
 
 from _runtime.index_base import _BUILTINS, _DISPLAYS, Base, Name, Store
 
+_children = ast.iter_child_nodes
 _SITE = frozenset({"copyright", "credits", "exit", "help", "license", "quit"})
 _DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef})
 _FUNCTIONS = _DEFINITIONS | {ast.Lambda}
 _COMPREHENSIONS = frozenset({ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp})
+
+
+def _walk(node):
+    """As ast.walk, which imports when it is called."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += _children(node)
 
 
 class Scopes(Base):
@@ -46,7 +56,7 @@ class _Reader:
 
     def read(self, module):
         nested = 0
-        for node in ast.walk(module):
+        for node in _walk(module):
             kind = node.__class__
             if kind is ast.Global:
                 self.declared.update(node.names)
@@ -112,7 +122,7 @@ class _Reader:
                 stack += ((child, inner) for child in node.body)
                 stack += ((child, local) for child in (node.iter, *node.orelse))
                 continue
-            stack += ((child, local) for child in ast.iter_child_nodes(node))
+            stack += ((child, local) for child in _children(node))
 
     def look(self, node, local):
         name = node.id
@@ -154,7 +164,7 @@ class _Reader:
 
 def _names_in(target):
     return {
-        node.id for node in ast.walk(target)
+        node.id for node in _walk(target)
         if node.__class__ is Name and node.ctx.__class__ is Store
     }
 
@@ -176,5 +186,5 @@ def _bound_in(body):
                 found.add(node.id)
         elif kind is ast.Nonlocal:
             return set()
-        stack += ast.iter_child_nodes(node)
+        stack += _children(node)
     return found

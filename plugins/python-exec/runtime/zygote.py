@@ -17,7 +17,7 @@ import sys
 import time
 import warnings
 
-from _runtime import apart, calls, child, figure, modules, pages, paths, session, trace, walls
+from _runtime import apart, calls, child, figure, guard, modules, pages, paths, session, trace, walls
 
 WARM_UP = """\
 import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
@@ -141,6 +141,7 @@ class Zygote:
         modules.install()
         trace.bound_depth()
         warm()
+        guard.install()
         walls.hide_from_neighbours()
         self.reseed = reseeder()
         child.hide()

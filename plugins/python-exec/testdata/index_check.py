@@ -163,7 +163,8 @@ class OracleTest(unittest.TestCase):
         self.assertEqual((found["code"]["nodes"], found["code"]["depth"]), (oracle.count, oracle.deepest))
         fields = {name for name in found["ast"]["attributes"]} - set(oracle.tables["attributes"]) - {"*"}
         for name in fields:
-            self.assertRegex(text, r"\{.*\." + re.escape(name))  # a field of a template
+            # a field of a template, what __match_args__ lists, or a data class's field
+            self.assertRegex(text, r"(?m)(\{.*\.|__match_args__.*['\"]|^ +)" + re.escape(name), name)
         for table in ("names", "attributes", "identifiers", "kinds"):
             for key, places in oracle.tables[table].items():
                 got = found["ast"][table].get(key, [])
@@ -352,8 +353,13 @@ class HostileTest(unittest.TestCase):
         self.assertEqual(found["truncated"]["calls"], {"s.f": 24})
 
     def test_calls_that_make_classes(self):
-        for text in ("type('a', (), {})", "type(*x)", "t = type\nt('a', (), {})", "type(x, **y)"):
-            self.assertEqual(len(sections(text)["calls"]["type"]), 1, text)
+        for text, count in (
+            ("type('a', (), {})", 1), ("type(*x)", 1), ("t = type\nt('a', (), {})", 2), ("type(x, **y)", 1),
+            ("[type][0]", 1), ("map(type, x, y, z)", 1), ("def f(t=type): pass", 1), ("if x:\n type = 1\ntype", 1),
+        ):
+            self.assertEqual(len(sections(text)["calls"]["type"]), count, text)
+        for text in ("isinstance(x, (type, int))", "type(x) is type", "type = 1\nprint(type)", "def f(type): type"):
+            self.assertEqual(sections(text)["calls"], {}, text)
         self.assertEqual(sections("type(x)\nlist(map(type, y))")["calls"], {})
 
     def test_long_texts(self):
@@ -371,7 +377,7 @@ class HostileTest(unittest.TestCase):
         self.assertLess(len(json.dumps(found)), 400_000)
         self.assertTrue(found["m." + names[-1]][0]["cut"])
         long = "x" * 5000
-        text = "import m\n" + "".join(f"n = m.{long}{k}\n" for k in range(8)) + "".join(f"n.{name}\n" for name in names)
+        text = "import m\n" + "".join(f"n = m.{long}{k}\n" for k in range(8)) + "".join(f"n.{name}\n" for name in names[:9])
         self.assertLess(len(index.dump(parse(text), text, ["paths"])[0]), 200_000)
         long = "x" * 90
         text = "import m\n" + "".join(f"n = m.{long}{k}\n" for k in range(8)) + "".join(f"n.{a}.{b}.{c}.{d}\n" for a in names[:20] for b in names[:20] for c in names[:4] for d in "ab")
@@ -381,11 +387,52 @@ class HostileTest(unittest.TestCase):
     def test_a_name_bound_to_many_things(self):
         text = "import numpy\n" + "".join(f"x = numpy.a{n}\n" for n in range(50)) + "x.load\n" + "y = x\n" * 5
         paths = sections(text)["paths"]
-        self.assertIn("numpy.a0.load", paths)
-        self.assertLess(sum(path.endswith(".load") for path in paths), 9)
+        self.assertEqual(sum(path.endswith(".load") for path in paths), 50)
+        with self.assertRaises(index.TooLarge):
+            sections("import numpy\n" + "".join(f"x = numpy.a{n}\n" for n in range(65)) + "x.load\n")
+        with self.assertRaises(index.TooLarge):
+            sections("".join(f"import a{n} as x\n" for n in range(65)))
+        reverse = "import numpy\n" + "".join(f"x{n} = x{n + 1}\n" for n in range(12)) + "x12 = numpy\n"
+        self.assertIn("numpy.load", sections(reverse + "x0.load")["paths"])
+        with self.assertRaises(index.TooLarge):
+            sections("import numpy\n" + "".join(f"x{n} = x{n + 1}\n" for n in range(40)) + "x40 = numpy\nx0.load")
+
+    def test_names_that_are_surely_the_programs_own(self):
+        for text in (
+            "vars = 1\nvars", "def f(vars): return vars", "lambda vars: vars", "[vars for vars in x]",
+            "for vars, y in x:\n vars", "def f():\n vars = 1\n return lambda: vars", "def vars(): pass\nvars()",
+            "from numpy import *\nload = 1\nload", "import a as dir\ndir",
+        ):
+            bound = sections(text)["bound"]
+            self.assertTrue(any("firm" in how for how in bound.values()), text)
+        for text in (
+            "if x:\n vars = 1\nvars", "lambda vars: 0\nvars", "def f(vars=vars): pass", "[vars for vars in vars]",
+            "vars\nvars = 1", "vars = 1\ndel vars\nvars", "def f():\n global vars\n vars = 1\nvars",
+            "vars = 1\ntry: pass\nexcept E as vars: pass\nvars", "load = 1\nfrom numpy import *\nload",
+            "load = 1\nif x:\n from numpy import *\nload", "class A:\n vars = 1\nvars",
+            "for vars in x: pass\nvars", "while x:\n vars = 1\nvars", "def f():\n class A: vars = 1\n vars",
+        ):
+            bound = sections(text)["bound"]
+            self.assertFalse(any("firm" in how for how in bound.values()), text)
+
+    def test_methods_as_values(self):
+        for text in ("r = a.resize", "f(a.resize)", "a.resize.b"):
+            self.assertEqual(sections(text)["calls"][".resize"][0]["keywords"], ["**"], text)
+        self.assertEqual(sections("a.resize(b)")["calls"], {})
+
+    def test_what_patterns_read(self):
+        found = sections("class A:\n __match_args__ = ('gi_frame', '_os')\n")
+        self.assertEqual({e.get("value") for e in found["private"]["__match_args__"]}, {"names"})
+        self.assertLessEqual({"gi_frame", "_os"}, set(found["attributes"]))
+        for text in ("class A:\n __match_args__ = (a,)", "class A:\n __match_args__ = b", "class A:\n for __match_args__ in b: pass"):
+            found = sections(text)["private"]["__match_args__"]
+            self.assertTrue(any(e.get("value") != "names" for e in found), text)
+        self.assertIn("sys", sections("class A:\n sys: int\nmatch b:\n case A(c): pass")["attributes"])
 
     def test_names_in_a_circle(self):
-        found = sections("import numpy\na = numpy\nb = a.x\na = b.y\nb = a\na = a.z\na.load")
+        with self.assertRaises(index.TooLarge):
+            sections("import numpy\na = numpy\nb = a.x\na = b.y\nb = a\na = a.z\na.load")
+        found = sections("import numpy\na = numpy\nb = a.x\na = b\nb = a\na = a.z\na.load")
         self.assertIn("numpy.load", found["paths"])
 
 

@@ -95,7 +95,7 @@ class MeaningTest(unittest.TestCase):
     def test_classes_and_decorators(self):
         found = sections("import abc as x\n@x.deco\n@run(1)\n@(lambda f: f)\n@tools[0]\nclass A(x.B, f(), metaclass=x.M, k=1, **o): pass")
         entry = found["classes"]["A"][0]
-        self.assertEqual((entry["bases"], entry["keywords"], entry["metaclass"]), (["abc.B", ""], ["metaclass", "k", "**"], "abc.M"))
+        self.assertEqual((entry["bases"], entry["keywords"], entry["metaclass"]), (["abc.B", "f()"], ["metaclass", "k", "**"], "abc.M"))
         self.assertEqual({name: len(places) for name, places in found["decorators"].items()}, {"abc.deco": 1, "run": 1, "": 2})
 
     def test_numbers_nesting_and_source(self):
