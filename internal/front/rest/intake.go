@@ -96,6 +96,9 @@ func notJSON(err error) string {
 	}
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
+		if strings.Contains(syntax.Error(), "max depth") { // the package has no name for it
+			return "the body is nested too deeply"
+		}
 		return fmt.Sprintf("the body is not JSON in UTF-8 (at byte %d)", syntax.ByteOffset)
 	}
 	return "the body is not JSON in UTF-8"

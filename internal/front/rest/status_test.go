@@ -110,6 +110,7 @@ func TestStatuses(t *testing.T) {
 		{"lone surrogate", solve(`{"code":"a\ud83d"}`), 400, "", ""},
 		{"byte order mark", solve("\ufeff" + hello), 400, "not JSON", ""},
 		{"wrong shape before bad syntax", solve(`{"code":1,`), 400, "not JSON", ""},
+		{"nested too deeply", solve(`{"code":"a","x":` + strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + "}"), 400, "nested too deeply", ""},
 		{"NaN", solve(`{"code":"a","timeout":NaN}`), 400, "not JSON", ""},
 		{"two credentials", with(solve(hello), "X-Api-Key", wrongToken), 400, "two different", ""},
 
