@@ -26,7 +26,7 @@ class Filter:
     def __init__(self, plan):
         self.number = plan["number"]
         self.program = base64.b64decode(plan["program"])
-        self.slots = plan["pid_slots"]
+        self.slots = plan["pid_slots"] or []
         self.flags = plan["flags"]
         self.seal = base64.b64decode(plan["seal"] or "")  # none without a listener
 
