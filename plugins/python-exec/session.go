@@ -37,6 +37,7 @@ type session struct {
 	mu      sync.Mutex
 	house   *house
 	at      *image // what the session holds; stopped while nobody has the turn
+	next    *ahead // the copy that the next cell is to run in
 	running *image // the cell's, while one runs
 	stop    *interrupt
 	cells   uint64
@@ -96,6 +97,7 @@ func (k *sessions) add(s *session, open func() error) (executor.SessionInfo, err
 		return executor.SessionInfo{}, executor.ErrOverloaded
 	}
 	k.open[s.id] = s
+	s.goAhead(nil)
 	return s.info(), nil
 }
 
@@ -169,6 +171,7 @@ func (s *session) close() {
 	h.leave()
 	go func() {
 		s.turn <- struct{}{} // for good: the cell that has it is ending
+		s.ready().discard()
 		s.at.discard()
 	}()
 }
@@ -223,7 +226,11 @@ func (k *sessions) split(ctx context.Context, s, next *session) error {
 		k.lose(s)
 		return executor.ErrSessionUnknown
 	}
-	img, _, err := at.step(ctx, true)
+	if err := s.settled(); err != nil {
+		k.lose(s)
+		return fmt.Errorf("fork a session: %w", err)
+	}
+	img, _, err := at.step(ctx, command{Only: true, Fork: true})
 	if errors.Is(err, errNotAtRest) {
 		return err
 	}
@@ -279,10 +286,13 @@ func (p *plugin) ResetSession(ctx context.Context, id string) error {
 	}
 	h, s.house = s.house, h
 	img, s.at = s.at, img
-	s.known, s.used = nil, time.Now()
+	next := s.next
+	s.known, s.next, s.used = nil, nil, time.Now()
 	s.mu.Unlock()
+	next.discard()
 	img.discard()
 	h.leave()
+	s.goAhead(nil)
 	return nil
 }
 

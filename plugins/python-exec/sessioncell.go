@@ -20,6 +20,8 @@ type cell struct {
 	*program
 	keeper  *sessions
 	session *session
+	ran     bool   // it was begun
+	before  *image // what the session held before, and holds no more
 }
 
 // made is a cell's code and what its names stand for.
@@ -61,6 +63,9 @@ func (p *plugin) parseCell(ctx context.Context, src executor.Source) (executor.P
 // Close implements executor.Program.
 func (c *cell) Close() error {
 	defer c.session.give()
+	if c.ran {
+		c.session.goAhead(c.before)
+	}
 	return c.program.Close()
 }
 
@@ -85,12 +90,33 @@ func (c *cell) run(ctx context.Context, g executor.Grant, out executor.Output) (
 	if at == nil {
 		return lostCell(nil)
 	}
-	img, b, err := at.step(ctx, false)
+	img, copied, err := c.stage(ctx, at)
 	if err != nil {
 		c.keeper.lose(c.session)
 		return lostCell(err)
 	}
-	return c.conduct(ctx, &performance{cell: c, at: at, img: img, begun: b, grant: g, made: m}, out)
+	c.ran = true
+	return c.conduct(ctx, &performance{cell: c, at: at, img: img, copied: copied, grant: g, made: m}, out)
+}
+
+// stage gives the process that is to run the cell, awake: a copy of at, or at
+// itself where there can be none.
+func (c *cell) stage(ctx context.Context, at *image) (*image, bool, error) {
+	switch a := c.session.ready(); {
+	case a == nil || a.err == nil && a.img == nil:
+		img, b, err := at.step(ctx, command{})
+		return img, b.Checkpoint, err
+	case a.err != nil:
+		a.discard()
+		return nil, false, a.err
+	case !a.img.alive():
+		a.discard()
+		img, b, err := at.step(ctx, command{})
+		return img, b.Checkpoint, err
+	default:
+		a.img.signal(unix.SIGCONT)
+		return a.img, true, nil
+	}
 }
 
 // refused is for a cell that was not made: the session is as it was.
@@ -192,7 +218,7 @@ type performance struct {
 	cell   *cell
 	at     *image // what the session held before
 	img    *image // what runs the cell
-	begun  begun
+	copied bool   // it is a copy of at, not at itself
 	grant  executor.Grant
 	made   made
 	stop   *interrupt
@@ -212,7 +238,7 @@ func (c *cell) conduct(ctx context.Context, p *performance, out executor.Output)
 	if over {
 		p.img.kill()
 	}
-	if !p.begun.Checkpoint {
+	if !p.copied {
 		earlier, _ := p.img.measure()
 		p.before = earlier.cpu
 	}
@@ -245,7 +271,7 @@ func (p *performance) attend(ctx context.Context, out executor.Output) (*said, e
 		seen.forbidden = img.forbade()
 		seen.cpu -= p.before
 	}
-	if p.keep = p.keeps(s) && img.rest() == nil; !p.keep {
+	if p.keep = p.keeps(s); !p.keep {
 		img.kill()
 		if end := img.gone(); !measured {
 			seen = end
@@ -278,7 +304,7 @@ func (p *performance) keeps(s *said) bool {
 	switch {
 	case s.end == nil || p.img.forbade() != "":
 		return false
-	case !p.begun.Checkpoint:
+	case !p.copied:
 		return true
 	}
 	return !s.end.Memory && (p.stop.cause() == nil || errors.Is(p.stop.cause(), executor.ErrCancelled))
@@ -312,7 +338,7 @@ func (p *performance) judge(ctx context.Context, s *said, seen exit, heard error
 // settle makes the session hold what it holds from now on.
 func (p *performance) settle(seen exit, res *executor.Result) {
 	s := p.cell.session
-	keep, copied := p.keep, p.begun.Checkpoint
+	keep, copied := p.keep, p.copied
 	s.mu.Lock()
 	s.running, s.stop = nil, nil
 	lost := s.over || seen.lost
@@ -327,7 +353,7 @@ func (p *performance) settle(seen exit, res *executor.Result) {
 		res.SessionState = executor.SessionLost
 		p.cell.keeper.lose(s)
 	case keep && copied:
-		p.at.discard()
+		p.cell.before = p.at
 		res.SessionState = executor.SessionKept
 	case keep:
 		p.at.closeFiles()

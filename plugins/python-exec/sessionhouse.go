@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,9 +24,8 @@ type house struct {
 	keeper *child
 	pid    int // the keeper's, as this process sees it
 
-	permit atomic.Int64 // the process that may copy itself now, once; 0: none
-
 	mu      sync.Mutex
+	permits map[int]bool // the processes that may copy themselves now, once
 	tenants int
 	images  map[int]*image // by the number that the keeper knows them by
 	early   map[int]exit   // ends of processes that are not known yet
@@ -57,7 +55,7 @@ func (p *pool) newHouse(ctx context.Context) (*house, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a session: %w", err)
 	}
-	h := &house{keeper: keeper, tenants: 1, images: map[int]*image{}, early: map[int]exit{}}
+	h := &house{keeper: keeper, tenants: 1, images: map[int]*image{}, permits: map[int]bool{}, early: map[int]exit{}}
 	if h.pid, err = keeper.pid(); err != nil {
 		keeper.discard()
 		return nil, fmt.Errorf("start a session: %w", err)
@@ -161,7 +159,7 @@ func (h *house) watch(img *image) {
 // another forbidden call.
 func (h *house) supervise(listener *os.File) {
 	err := sandbox.Supervise(context.Background(), listener, func(c sandbox.Call) bool {
-		if c.Copies() && c.PID != 0 && h.permit.CompareAndSwap(int64(c.PID), 0) {
+		if c.Copies() && h.allowed(c.PID) {
 			return true
 		}
 		h.forbid(c)
@@ -171,6 +169,26 @@ func (h *house) supervise(listener *os.File) {
 		h.keeper.z.log.Error("forbidden calls are not watched for; the session is ended", "error", err)
 		h.keeper.kill()
 	}
+}
+
+// allow lets a process copy itself, once, or no more.
+func (h *house) allow(pid int, on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if on {
+		h.permits[pid] = true
+	} else {
+		delete(h.permits, pid)
+	}
+}
+
+// allowed uses a permit up.
+func (h *house) allowed(pid int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	on := h.permits[pid]
+	delete(h.permits, pid)
+	return on
 }
 
 // forbid ends the process that made the call; it waits for the answer.

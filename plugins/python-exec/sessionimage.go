@@ -26,10 +26,11 @@ type image struct {
 	inner int // as the keeper does
 }
 
-// command is an order to an image: to run a cell, or to stand still as a fork.
+// command is an order to an image: to be ready for a cell, or to be a fork.
 type command struct {
+	Checkpoint bool `json:"checkpoint"` // a copy is to take the order, if one can be made
+	Only       bool `json:"only"`       // nobody takes it if not
 	Fork       bool `json:"fork"`
-	Checkpoint bool `json:"checkpoint"` // a copy is to be made, if that can be
 }
 
 // opening is the order that makes a keeper start its session.
@@ -126,6 +127,9 @@ func (i *image) answer(ctx context.Context, meet func(*image) error) (begun, err
 	if err := json.Unmarshal(buf[5:n], &b, json.RejectUnknownMembers(true)); err != nil {
 		return b, fmt.Errorf("%w: answer to an order: %w", errFrame, err)
 	}
+	if !b.Checkpoint && b.Why == declined {
+		return b, errDeclined
+	}
 	cred, err := credentials(oob[:oobn])
 	if err != nil {
 		return b, err
@@ -186,7 +190,11 @@ const stopWithin = 2 * time.Second
 // rest stops the image and sees that it has stopped.
 func (i *image) rest() error {
 	i.signal(unix.SIGSTOP)
-	for begin := time.Now(); ; time.Sleep(50 * time.Microsecond) {
+	begin := time.Now()
+	for try := 0; ; try++ {
+		if try > 8 {
+			time.Sleep(50 * time.Microsecond)
+		}
 		switch state, err := i.state(); {
 		case err != nil:
 			return err
@@ -223,24 +231,29 @@ func (i *image) copyable() bool {
 
 // step lets the image take an order: a copy of it, or itself where it cannot be
 // copied, comes back awake, and the image, if it was copied, is stopped again.
-// An error means that the session is lost.
-func (i *image) step(ctx context.Context, fork bool) (*image, begun, error) {
-	c := command{Fork: fork, Checkpoint: i.copyable()}
+// An error other than errNotAtRest means that the session is lost.
+func (i *image) step(ctx context.Context, c command) (*image, begun, error) {
+	c.Checkpoint = i.copyable()
+	if c.Only && !c.Checkpoint {
+		return nil, begun{}, errNotAtRest
+	}
 	if c.Checkpoint {
-		i.house.permit.Store(int64(i.pid))
-		defer i.house.permit.Store(0)
+		i.house.allow(i.pid, true)
+		defer i.house.allow(i.pid, false)
 	}
 	i.signal(unix.SIGCONT)
 	next, b, err := i.house.grow(ctx, i.child, c, nil)
 	switch {
+	case c.Only && errors.Is(err, errDeclined):
+		if err := i.rest(); err != nil {
+			return nil, b, err
+		}
+		return nil, b, errNotAtRest
 	case err != nil:
 		return nil, b, err
-	case (next.pid == i.pid) == b.Checkpoint:
+	case next.pid == i.pid && (b.Checkpoint || c.Only), next.pid != i.pid && !b.Checkpoint:
 		next.discard()
 		return nil, b, fmt.Errorf("%w: a copy that is none", errForged)
-	case !b.Checkpoint && fork:
-		next.closeFiles() // nobody's
-		return nil, b, errors.Join(i.rest(), errNotAtRest)
 	case !b.Checkpoint:
 		return next, b, nil
 	}
@@ -250,6 +263,11 @@ func (i *image) step(ctx context.Context, fork bool) (*image, begun, error) {
 	}
 	return next, b, nil
 }
+
+// declined is what an image says that makes no copy and takes the order for none.
+const declined = "declined"
+
+var errDeclined = errors.New("the session makes no copy")
 
 // errNotAtRest is why a session cannot be forked now.
 var errNotAtRest = fmt.Errorf("%w: a thread or a timer of an earlier cell is at work", executor.ErrSessionBusy)

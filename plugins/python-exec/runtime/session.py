@@ -175,9 +175,9 @@ class Session:
                 raise frames.Closed
             ask = _decode(message.decode())
             copied, why = self.copy(ask)
-            if copied > 0 or (ask["fork"] and copied < 0):
+            if copied > 0 or (ask["only"] and copied < 0):
                 if copied < 0:
-                    frames.send(fds[0], b"B", _encode({"checkpoint": False, "why": why}).encode())
+                    frames.send(fds[0], b"B", _encode({"checkpoint": False, "why": "declined"}).encode())
                 for fd in fds:
                     os.close(fd)
                 continue
