@@ -322,6 +322,9 @@ evaluating_methods := {
 	".series", ".subs", ".xreplace",
 }
 
+# Names of their functions that exist to evaluate texts.
+evaluators := {"S", "identify", "lambdify", "parse_expr", "sympify"}
+
 # Functions of these libraries that only write the text out.
 writing_functions := {
 	"sympy.init_printing", "sympy.latex", "sympy.pprint", "sympy.pretty", "sympy.pretty_print",

@@ -152,6 +152,14 @@ test_a_partial_module_as_a_value if {
 	findings(sys({"sys.stdout"}, {"sys.stdout"})) == {["partial-module", "sys.stdout"]}
 }
 
+test_print_to_the_error_stream if {
+	printing := {"calls": {"print": [{"at": at, "args": 0, "keywords": ["file"]}]}}
+	sections := object.union(sys({"sys.stderr"}, {"sys.stderr"}), printing)
+	findings(sections) == set()
+	findings(sys({"sys.stderr"}, {"sys.stderr"})) == {["partial-module", "sys.stderr"]}
+	findings(object.union(sections, {"truncated": {"paths": {"sys.stderr": 1}}})) == {["partial-module", "sys.stderr"]}
+}
+
 test_profile_changes_open_names if {
 	findings_with(sys({"sys.exit"}, set()), {"partial_names": {"remove": ["sys.exit"]}}) == {["partial-module", "sys.exit"]}
 	findings_with(sys({"sys.path"}, set()), {"partial_names": {"add": ["sys.path"]}}) == set()
@@ -344,9 +352,12 @@ test_more_text_than_is_shown if {
 
 test_calls_in_texts if {
 	words := {"words": {"open": [at], "eval": [at], "help": [at], "sin": [at]}}
-	findings(words) == set()
-	findings(object.union(words, one("sympy"))) == {["code-in-text", "open"], ["code-in-text", "eval"], ["code-in-text", "help"]}
-	findings(object.union(words, one("mpmath"))) == {["code-in-text", "open"], ["code-in-text", "eval"], ["code-in-text", "help"]}
+	named_one := {"attributes": {"sympify": [at]}}
+	findings(object.union(words, named_one)) == set()
+	findings(object.union(words, one("sympy"))) == set()
+	findings(object.union_n([words, named_one, one("sympy")])) == {["code-in-text", "open"], ["code-in-text", "eval"], ["code-in-text", "help"]}
+	findings(object.union_n([words, {"names": {"S": [at]}}, one("sympy")])) == {["code-in-text", "open"], ["code-in-text", "eval"], ["code-in-text", "help"]}
+	findings(object.union_n([words, named_one, one("mpmath")])) == {["code-in-text", "open"], ["code-in-text", "eval"], ["code-in-text", "help"]}
 }
 
 test_special_names_in_texts if {

@@ -8,13 +8,17 @@ package rules.python
 #   id: blocked-import
 #   hint: "Use sympy, numpy, mpmath, plotly or the standard modules for mathematics and text; there are no files, processes or network."
 #   hints:
+#     ast: "Read data by json.loads, or write the value out in the program."
 #     asyncio: "Call the functions one after the other; a program has one thread."
 #     concurrent.futures: "Call the functions one after the other; a program has one thread."
+#     contextlib: "Write try/finally, or a class with __enter__ and __exit__."
 #     logging: "Print what should be told: print(...)."
 #     multiprocessing: "Call the functions one after the other; a program has one process."
 #     plotly.io: "Call fig.show() without arguments, or leave the figure as the last expression."
+#     sympy.core.numbers: "These are in sympy itself: sympy.S.Zero, sympy.Integer, sympy.Rational, sympy.pi."
 #     sympy.plotting: "Make the figure with plotly.graph_objects from values at points of numpy.linspace, by sympy.lambdify."
 #     threading: "Call the functions one after the other; a program has one thread."
+#     traceback: "Print the exception: print(type(e).__name__, e); what nothing catches is told with its lines."
 #     warnings: "Leave it out: warnings do not end a program; print what should be told."
 #   covers: [blocked-path, blocked-attribute]
 #   url: policies/README.md#blocked-import
@@ -121,6 +125,7 @@ deny contains {"rule": "partial-module", "msg": msg, "at": at, "subject": path} 
 	not open_name(path)
 	not begins_open_name(path)
 	some at in places
+	not printed_to(path, at)
 	msg := sprintf("%s is blocked: of %s only %s may be used", [path, module, open_names(module)])
 }
 
@@ -132,6 +137,7 @@ deny contains {"rule": "partial-module", "msg": msg, "at": at, "subject": path} 
 	not open_name(path)
 	at_or_under(path, module)
 	some at in places
+	not printed_to(path, at)
 	msg := sprintf("%s as a value is blocked: of %s only %s may be used", [path, module, open_names(module)])
 }
 
@@ -143,6 +149,15 @@ deny contains {"rule": "partial-module", "msg": msg, "at": entry.at, "subject": 
 	entry.module == module
 	entry.name == "*"
 	msg := sprintf("everything of %s is blocked: only %s may be used", [module, open_names(module)])
+}
+
+# print(…, file=sys.stderr), where print is the builtin and all places are known.
+printed_to(path, at) if {
+	path in {"sys.stderr", "sys.stdout"}
+	not input.session
+	not input.ast.truncated.paths[path]
+	some entry in input.ast.calls.print
+	entry.at == at
 }
 
 partials_in_use contains module if {

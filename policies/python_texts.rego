@@ -49,11 +49,18 @@ code_words contains word if some word in (words_used & blocked_names)
 
 code_words contains word if some word in (words_used & blocked_unless_bound)
 
+# Texts may be put together anywhere; they matter where one of these is named. What is
+# evaluated by other functions the executor checks while the program runs.
 evaluates_text if {
+	names_an_evaluator
 	some paths in input.ast.aliases
 	some path in paths
 	strings.any_prefix_match(concat("", [path, "."]), evaluating_libraries)
 }
+
+names_an_evaluator if count(attributes_used & evaluators) > 0
+
+names_an_evaluator if count(names_used & evaluators) > 0
 
 code_in(entry) if entry.cut
 

@@ -142,6 +142,7 @@ class Base:
         self.literal = {}
         self.harmless = set()
         self.unseen = []
+        self.written = []
         self.fields_declared = []
         self.metaclasses = set()
 

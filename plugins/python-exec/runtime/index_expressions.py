@@ -82,7 +82,10 @@ class Expressions(Base):
                     self.harmless.add(id(item))
 
     def print_call(self, node):
-        """Remember the texts that a call of print does nothing with but write."""
+        """Remember the texts that a call of print does nothing with but write, and where to."""
+        for keyword in node.keywords:
+            if keyword.arg == "file" and keyword.value.__class__ is Attribute:
+                self.written.append(keyword.value)
         if any(keyword.arg in (None, "file") for keyword in node.keywords):
             return
         stack = list(node.args)

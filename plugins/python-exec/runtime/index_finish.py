@@ -162,6 +162,9 @@ class Finish(Scopes):
         for part in self.unseen:
             entry = {"at": self.place(part), "args": 0, "keywords": ["**"]}
             self.record("calls", "." + part.attr, entry, "value")
+        if "print" not in self.bindings and not self.stars:
+            for node in self.written:
+                self.record("calls", "print", {"at": self.place(node), "args": 0, "keywords": ["file"]}, "file")
         if "type" in self.names and "firm" not in self.sections["bound"].get("type", ()):
             for node in self.loose:
                 if node.id == "type" and id(node) not in self.harmless:

@@ -1,0 +1,20 @@
+# expect: partial-module; profile: solve
+import sys
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+print(1, file=sys.stderr)
+x = [sys.stderr][0]
