@@ -91,7 +91,7 @@ func TestFigureIsPlainJSON(t *testing.T) {
 		"go.Figure(go.Scatter(",
 		"    x=np.array([0.5, float('nan'), float('inf')]),",
 		"    y=[sp.Rational(1, 2), sp.sqrt(2), decimal.Decimal('1.5')],",
-		"    customdata=np.arange(4).reshape(2, 2),",
+		"    customdata=np.arange(4).reshape(2, 2), ids=[10**400, 7, 10**5000], meta=sp.Integer(10)**400,",
 		"    text=[datetime.date(2020, 1, 2), 'π', '\\ud83d'],",
 		"), layout={'title': 'x'})"), granted())
 	var fig struct {
@@ -104,6 +104,7 @@ func TestFigureIsPlainJSON(t *testing.T) {
 		"x":          []any{0.5, nil, nil},
 		"y":          []any{0.5, math.Sqrt2, 1.5},
 		"customdata": []any{[]any{0.0, 1.0}, []any{2.0, 3.0}},
+		"ids":        []any{nil, 7.0, nil},
 		"text":       []any{"2020-01-02", "π", "?"},
 	}
 	for key, value := range want {

@@ -11,8 +11,10 @@ import decimal
 import json
 import math
 import numbers
+import sys
 
 MOST_DEPTH = 200
+LARGEST = int(sys.float_info.max)
 
 # Bound before any program runs: it may replace json.dumps.
 _encode = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode
@@ -108,8 +110,10 @@ def encode(figure):
 
 def _plain(value, depth):
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind is str or kind is bool or value is None:
         return value
+    if kind is int:
+        return value if abs(value) <= LARGEST else None  # as infinity: no reader's number holds more
     if kind is float:
         return value if math.isfinite(value) else None
     if depth > MOST_DEPTH:
@@ -146,7 +150,7 @@ def _special(value, depth):
     if isinstance(value, decimal.Decimal):
         return _plain(float(value), depth)
     if isinstance(value, numbers.Integral):
-        return int(value)
+        return _plain(int(value), depth)
     if hasattr(value, "to_plotly_json"):
         return _plain(value.to_plotly_json(), depth + 1)
     if hasattr(value, "tolist"):
