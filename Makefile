@@ -10,7 +10,7 @@ BINS    := bin/gateway bin/vendor-sync bin/plugins/python-exec bin/plugins/calc
 SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path '*/__pycache__/*' 2>/dev/null)
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test upstream soak bench clean
+.PHONY: help build run demo test check lint race policy-test upstream soak siege ways bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -50,6 +50,12 @@ policy-test:
 
 upstream: bin/vendor-sync ## the policy against its pin; fails when it is looser, or was edited without `vendor-sync review`
 	bin/vendor-sync check --strict=hashes
+
+siege: build ## forks, floods, 10 GB and endless loops at once; fails when /healthz or other callers suffer
+	@.venv/bin/python scripts/with_gateway.py --policy-dir testdata/policies-admit-all --audit-file off -- .venv/bin/python scripts/siege.py
+
+ways: build ## gateway doctor in the conditions of four kinds of host; needs root
+	@scripts/four_ways.sh
 
 soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py
