@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,14 +38,11 @@ func (p *program) addTo(a *app, cmd *cobra.Command) {
 func (p *program) read(a *app, from string, limit int) error {
 	source, name := a.stdin, "<stdin>"
 	if from != "-" {
-		file, err := os.Open(from)
+		file, err := openRegular(from)
 		if err != nil {
 			return misused(fmt.Errorf("read the program: %w", err))
 		}
 		defer file.Close() //nolint:errcheck // it was only read
-		if info, err := file.Stat(); err == nil && info.IsDir() {
-			return misused(fmt.Errorf("read the program: %s is a folder", from))
-		}
 		source, name = file, from
 	}
 	code, err := io.ReadAll(io.LimitReader(source, int64(limit)+1))
@@ -56,6 +54,26 @@ func (p *program) read(a *app, from string, limit int) error {
 	}
 	p.name, p.code = name, code
 	return nil
+}
+
+// openRegular opens what has an end. It does not wait for a pipe's writer.
+func openRegular(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = fmt.Errorf("%s is a folder", name)
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is not a regular file; - reads standard input", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }
 
 func (p *program) request() gateway.Request {
