@@ -47,6 +47,11 @@ A signal stops it: /readyz says 503, running requests are finished (for
 }
 
 func (a *app) serve(ctx context.Context, cfg *config.Loaded) error {
+	// A log whose reader has left is no reason to end: the write fails instead.
+	// Taken, not ignored: what is ignored stays so in the plugins.
+	unread := make(chan os.Signal, 1)
+	signal.Notify(unread, syscall.SIGPIPE)
+	defer signal.Stop(unread)
 	log := newLogger(cfg.Log, a.stderr)
 	authenticator, err := a.authenticator(cfg, log)
 	if err != nil {
