@@ -53,6 +53,7 @@ class Statements(Base):
         self.put("kinds", "AnnAssign", node)
         kids = [] if node.value is None else [node.value]
         kids.append(node.annotation)
+        self.harmless.add(id(node.annotation))
         if node.value is None:
             kids.append(node.target)
         else:
@@ -134,6 +135,7 @@ class Statements(Base):
         self.decorate(node)
         kids = node.body[::-1]
         if node.returns is not None:
+            self.harmless.add(id(node.returns))
             kids.append(node.returns)
         kids.append(node.args)
         kids += getattr(node, "type_params", ())[::-1]
@@ -216,6 +218,7 @@ class Statements(Base):
 
     def argument(self, node):
         self.identifier(node.arg, node, "bind", "argument")
+        self.harmless.add(id(node.annotation))
         return [node.annotation] if node.annotation is not None else None
 
     # -- imports -------------------------------------------------------------

@@ -358,7 +358,7 @@ class HostileTest(unittest.TestCase):
             ("[type][0]", 1), ("map(type, x, y, z)", 1), ("def f(t=type): pass", 1), ("if x:\n type = 1\ntype", 1),
         ):
             self.assertEqual(len(sections(text)["calls"]["type"]), count, text)
-        for text in ("isinstance(x, (type, int))", "type(x) is type", "type = 1\nprint(type)", "def f(type): type"):
+        for text in ("isinstance(x, (type, int))", "type(x) is type", "type = 1\nprint(type)", "def f(type): type", "def f(t: type) -> type: pass"):
             self.assertEqual(sections(text)["calls"], {}, text)
         self.assertEqual(sections("type(x)\nlist(map(type, y))")["calls"], {})
 
