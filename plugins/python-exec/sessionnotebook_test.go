@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+// What a cell finds of the cells before it, by chapter of docs/sessions.md.
+
+func TestSessionRandomState(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, start(t, nil), "a")
+	n.want(t, "import random, numpy as np\nrandom.seed(3)\nwant = [random.random() for _ in range(4)]\nrandom.seed(3)\ngot = [random.random()]\nrng = np.random.default_rng(5)\ntwo = np.random.default_rng(5).random(2)\none = rng.random()", "")
+	n.want(t, "got.append(random.random())", "")
+	n.ends(t, "got.append(random.random())\nwhile True:\n    random.random()", 500*time.Millisecond, executor.StatusWallLimit, executor.SessionRolledBack)
+	n.want(t, "got.append(random.random())\ngot.append(random.random())\ngot == want", "True")
+	n.want(t, "rng.random() == two[1]", "True")
+}
+
+func TestSessionGeneratorsAndFiles(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil)
+	if !p.scratch() {
+		t.Skip("SKIPPED LOUDLY: no /tmp of its own here")
+	}
+	n := openSession(t, p, "a")
+	n.want(t, "squares = (k * k for k in range(10))\nf = open('/tmp/notes', 'w+')\nf.write('one\\n')\nf.flush()\nnext(squares)", "0")
+	n.ends(t, "next(squares)\nf.write('lost\\n')\nf.flush()\nwhile True:\n    pass", 500*time.Millisecond, executor.StatusWallLimit, executor.SessionRolledBack)
+	n.want(t, "next(squares)", "1")
+	n.want(t, "open('/tmp/notes').read()", "one\nlost\n") // files are not taken back
+	n.want(t, "f.tell()", "9")                            // nor where an open one stands
+}
+
+func TestSessionStreams(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, start(t, nil), "a")
+	for _, text := range []string{"first", "second\nline"} {
+		o := runSource(t.Context(), n.p, executor.Source{
+			Language: languageID, SessionID: "a", ValueWanted: true, Stdin: []byte(text),
+			Code: []byte("import sys\nprint('to stderr', file=sys.stderr)\nsys.stdin.read()"),
+		}, granted())
+		if o.Value != text || o.stderr != "to stderr\n" || o.stdout != "" {
+			t.Errorf("%+v, %q, %q, %v", o.Result, o.stdout, o.stderr, o.err)
+		}
+	}
+	n.want(t, "import io\nsys.stdout = io.StringIO()", "")
+	if o := n.cell(t, "print('seen')"); o.stdout != "seen\n" {
+		t.Errorf("%q", o.stdout)
+	}
+	n.want(t, "sys.stdout.close()", "")
+	if o := n.cell(t, "print('again')"); o.stdout != "again\n" {
+		t.Errorf("%q, %+v, %q", o.stdout, o.Problem, o.stderr)
+	}
+}
+
+func TestSessionFigures(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, start(t, nil), "a")
+	if o := n.cell(t, "import plotly.graph_objects as go\nfig = go.Figure(go.Bar(y=[1]))"); len(o.figure) == 0 {
+		t.Errorf("no figure: %+v, %v", o.Result, o.err)
+	}
+	if o := n.cell(t, "y = 2"); len(o.figure) != 0 {
+		t.Errorf("the figure of an earlier cell: %s", o.figure)
+	}
+	if o := n.cell(t, "fig.add_bar(y=[2])\nfig.show()"); !bytes.Contains(o.figure, []byte("[2]")) {
+		t.Errorf("figure %s", o.figure)
+	}
+}
+
+func TestSessionNamesAreKnown(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, start(t, nil), "a")
+	n.want(t, "import numpy as np\nfrom numpy import load as bring", "")
+	n.ends(t, "import pickle as pk\nwhile True:\n    pass", 500*time.Millisecond, executor.StatusWallLimit, executor.SessionRolledBack)
+	for code, want := range map[string]string{"np.load('x')": "numpy.load", "bring('x')": "numpy.load"} {
+		if tree := n.tree(t, code); !bytes.Contains(tree, []byte(want)) {
+			t.Errorf("%q is shown as %s", code, tree)
+		}
+	}
+	if tree := n.tree(t, "pk.load(0)"); bytes.Contains(tree, []byte("pickle.load")) {
+		t.Errorf("a cell that was taken back is known: %s", tree)
+	}
+	// The same path, judged by an earlier cell and by a fork.
+	if _, err := n.p.ForkSession(t.Context(), "a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	if tree := (notebook{n.p, "b"}).tree(t, "np.load('x')"); !bytes.Contains(tree, []byte("numpy.load")) {
+		t.Errorf("a fork does not know: %s", tree)
+	}
+}
+
+func TestSessionGrants(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, start(t, nil), "a")
+	g := granted()
+	g.Grants = []string{"import:decimal"}
+	if o := n.cellWith(t, "import decimal\ndef more():\n    import decimal\n    return decimal.Decimal(2)", g); o.Status != executor.StatusOK {
+		t.Errorf("%+v", o.Problem)
+	}
+	g.Grants = nil
+	if o := n.cellWith(t, "str(decimal.Decimal(1) + more())", g); o.Value != "3" {
+		t.Errorf("%+v, %q", o.Problem, o.Value)
+	}
+	for _, code := range []string{"import os", "open('x')", "eval('1')"} {
+		if o := n.cellWith(t, code, g); o.Status != executor.StatusRuntimeError {
+			t.Errorf("%q: %s", code, o.status())
+		}
+	}
+}
+
+func TestSessionTextForms(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, start(t, nil), "a")
+	n.want(t, "   7", "7")
+	n.want(t, "\n\n    a = 3\n    if a:\n        a += 1\n    a\n", "4")
+	n.want(t, "    # note\n  b = 1\nb + 1", "2")
+	n.want(t, "s = '''\n  kept\n'''\nlen(s)", "8")
+	n.ends(t, "'\\ud800'", time.Second, executor.StatusRuntimeError, executor.SessionKept)
+	n.ends(t, "return 1", time.Second, executor.StatusCompileError, executor.SessionKept)
+	o := n.ends(t, "def f():\n    1/0\n", time.Second, executor.StatusOK, executor.SessionKept)
+	o = n.ends(t, "\n\nf()", time.Second, executor.StatusRuntimeError, executor.SessionKept)
+	if o.Problem == nil || o.Problem.Line != 3 || !bytes.Contains([]byte(o.Problem.Trace), []byte("    1/0\n")) {
+		t.Errorf("%+v", o.Problem)
+	}
+}
+
+func TestSessionsEndWhenIdle(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil)
+	if _, err := p.OpenSession(t.Context(), executor.SessionOptions{ID: "a", Language: languageID, Idle: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		list, err := p.ListSessions(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("still there: %+v", list)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if o := (notebook{p, "a"}).cell(t, "1"); o.status() != executor.StatusSessionLost {
+		t.Errorf("%s", o.status())
+	}
+}
+
+// mostIdleBytes is what a session may hold that has done little.
+const mostIdleBytes = 6 << 20
+
+func TestSessionsAreSmall(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil)
+	n := openSession(t, p, "a")
+	n.want(t, "import sympy as sp\nsp.factor(12)", "12")
+	list, err := p.ListSessions(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	t.Logf("an idle session holds %d KiB", list[0].MemoryBytes>>10)
+	if m := list[0].MemoryBytes; m == 0 || m > mostIdleBytes {
+		t.Errorf("an idle session holds %d bytes", m)
+	}
+	n.want(t, "block = bytearray(b'x' * (50 << 20))", "")
+	if list, err = p.ListSessions(t.Context()); err != nil || list[0].MemoryBytes < 50<<20 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// scratch says whether children have a /tmp of their own.
+func (p *plugin) scratch() bool { return p.pool.current.about.Apart == byNamespace }
