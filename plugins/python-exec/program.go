@@ -130,7 +130,11 @@ func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, ou
 	var streams sync.WaitGroup
 	streams.Go(func() { drain(watch{out.Stdout(), &s.shown}, c.stdout) })
 	streams.Go(func() { drain(watch{out.Stderr(), &s.shown}, c.stderr) })
-	go feed(c.stdin, p.src.Stdin)
+	if len(p.src.Stdin) == 0 {
+		c.stdin.Close()
+	} else {
+		go feed(c.stdin, p.src.Stdin)
+	}
 	c.send(start)
 	err := c.listen(g, s)
 	seen, measured := exit{}, false
