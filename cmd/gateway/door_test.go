@@ -62,7 +62,7 @@ func TestDoorFinishesWhoIsInsideAndSendsOthersAway(t *testing.T) {
 	<-shut
 }
 
-func TestDoorDoesNotWaitForEver(t *testing.T) {
+func TestDoorDoesNotWaitForEver(*testing.T) {
 	d := newDoor(http.NotFoundHandler())
 	d.inside.Add(1)
 	ctx, cancel := context.WithCancel(context.Background())

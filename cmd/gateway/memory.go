@@ -50,7 +50,7 @@ func availableMemory(root fs.FS) config.Size {
 	if err != nil {
 		return 0
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())

@@ -42,7 +42,7 @@ func (p *program) read(a *app, from string, limit int) error {
 		if err != nil {
 			return misused(fmt.Errorf("read the program: %w", err))
 		}
-		defer file.Close() //nolint:errcheck // it was only read
+		defer file.Close()
 		source, name = file, from
 	}
 	code, err := io.ReadAll(io.LimitReader(source, int64(limit)+1))

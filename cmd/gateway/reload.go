@@ -32,7 +32,7 @@ func (h *house) keepReloading(ctx context.Context) error {
 	loaded := fingerprint(h.policyFS())
 	before := loaded
 	for {
-		now := before
+		var now [sha256.Size]byte
 		select {
 		case <-ctx.Done():
 			return nil

@@ -61,7 +61,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded) error {
 	if err != nil {
 		return failed(err)
 	}
-	defer listener.Close() //nolint:errcheck // the server has closed it
+	defer listener.Close()
 	h, err := assemble(cfg, a.getenv, log, a.stdout)
 	if err != nil {
 		return err

@@ -28,6 +28,17 @@ func (h *house) keepStarting(ctx context.Context) error {
 	if err := h.wallsStand(); err != nil {
 		return err
 	}
+	if err := h.untilReady(ctx); err != nil || ctx.Err() != nil {
+		return unlessEnded(ctx, err)
+	}
+	h.log.Info("ready", "policy", h.policies.revision(), "plugins", len(h.cfg.Plugins))
+	<-told
+	return h.keepReloading(ctx)
+}
+
+// untilReady loads the policy whenever a further language is known, until all
+// plugins are up and it is in force, or ctx ends.
+func (h *house) untilReady(ctx context.Context) error {
 	known := 0
 	tick := time.NewTicker(startPoll)
 	defer tick.Stop()
@@ -36,13 +47,11 @@ func (h *house) keepStarting(ctx context.Context) error {
 		if languages > known || (ready && h.policies.revision() == "") {
 			known = languages
 			if err := h.loadPolicy(ctx, false); err != nil && ready {
-				return unlessEnded(ctx, err)
+				return err
 			}
 		}
 		if ready && h.ready() {
-			h.log.Info("ready", "policy", h.policies.revision(), "plugins", len(h.cfg.Plugins))
-			<-told
-			return h.keepReloading(ctx)
+			return nil
 		}
 		select {
 		case <-ctx.Done():

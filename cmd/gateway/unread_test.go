@@ -23,7 +23,7 @@ func TestUnreadLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer write.Close() //nolint:errcheck // nothing is read from it
+	defer write.Close()
 	cmd := exec.Command("gateway", "serve", "--config", filepath.Join(repository(t), "config.yaml"), "--listen", address)
 	cmd.Env = append(os.Environ(), "SOLVER_TOKEN="+testToken)
 	cmd.Stdout, cmd.Stderr = write, write

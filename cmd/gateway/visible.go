@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -17,7 +18,7 @@ type visible struct {
 
 // Write implements io.Writer.
 func (v *visible) Write(chunk []byte) (int, error) {
-	text := append(v.rest, chunk...)
+	text := slices.Concat(v.rest, chunk)
 	whole := len(text)
 	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
 		if b := text[len(text)-back]; utf8.RuneStart(b) {

@@ -123,8 +123,15 @@ func checkFigure(data []byte) error {
 	if !value.IsValid() || value.Kind() != '{' {
 		return fmt.Errorf("%w: figure is not a JSON object", errFrame)
 	}
-	depth, deepest := 0, 0
-	inText := false
+	if deepest := nesting(data); deepest > mostFigureDepth {
+		return fmt.Errorf("%w: figure is nested %d deep, at most %d", errFrame, deepest, mostFigureDepth)
+	}
+	return nil
+}
+
+// nesting is how deep the brackets of valid JSON are nested.
+func nesting(data []byte) (deepest int) {
+	depth, inText := 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case inText && c == '\\':
@@ -139,8 +146,5 @@ func checkFigure(data []byte) error {
 			depth--
 		}
 	}
-	if deepest > mostFigureDepth {
-		return fmt.Errorf("%w: figure is nested %d deep, at most %d", errFrame, deepest, mostFigureDepth)
-	}
-	return nil
+	return deepest
 }

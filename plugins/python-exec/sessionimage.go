@@ -251,7 +251,7 @@ func (i *image) step(ctx context.Context, c command) (*image, begun, error) {
 		return nil, b, errNotAtRest
 	case err != nil:
 		return nil, b, err
-	case next.pid == i.pid && (b.Checkpoint || c.Only), next.pid != i.pid && !b.Checkpoint:
+	case i.forged(next, b, c):
 		next.discard()
 		return nil, b, fmt.Errorf("%w: a copy that is none", errForged)
 	case !b.Checkpoint:
@@ -262,6 +262,15 @@ func (i *image) step(ctx context.Context, c command) (*image, begun, error) {
 		return nil, b, err
 	}
 	return next, b, nil
+}
+
+// forged tells that what came back does not fit what was said: a copy that is
+// the image itself, or none that is another.
+func (i *image) forged(next *image, b begun, c command) bool {
+	if next.pid == i.pid {
+		return b.Checkpoint || c.Only
+	}
+	return !b.Checkpoint
 }
 
 // declined is what an image says that makes no copy and takes the order for none.
