@@ -120,8 +120,8 @@ func TestSessionTextForms(t *testing.T) {
 	n.want(t, "s = '''\n  kept\n'''\nlen(s)", "8")
 	n.ends(t, "'\\ud800'", time.Second, executor.StatusRuntimeError, executor.SessionKept)
 	n.ends(t, "return 1", time.Second, executor.StatusCompileError, executor.SessionKept)
-	o := n.ends(t, "def f():\n    1/0\n", time.Second, executor.StatusOK, executor.SessionKept)
-	o = n.ends(t, "\n\nf()", time.Second, executor.StatusRuntimeError, executor.SessionKept)
+	n.ends(t, "def f():\n    1/0\n", time.Second, executor.StatusOK, executor.SessionKept)
+	o := n.ends(t, "\n\nf()", time.Second, executor.StatusRuntimeError, executor.SessionKept)
 	if o.Problem == nil || o.Problem.Line != 3 || !bytes.Contains([]byte(o.Problem.Trace), []byte("    1/0\n")) {
 		t.Errorf("%+v", o.Problem)
 	}
