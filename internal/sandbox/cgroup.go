@@ -60,6 +60,8 @@ type groupHandle interface {
 	limit(l GroupLimits) error
 	add(pid int) error
 	usage() (GroupUsage, error)
+	memory() (uint64, error)
+	spare() error
 }
 
 // OpenGroups makes a parent group under this process's own and removes what
@@ -240,6 +242,25 @@ func (c *Group) Usage() (GroupUsage, error) {
 		return u, fmt.Errorf("read control group %q: %w", c.name, err)
 	}
 	return u, nil
+}
+
+// Memory is how many bytes are charged to the group now. What a group was
+// charged by processes that are gone, such as files in the kernel's cache, counts.
+func (c *Group) Memory() (uint64, error) {
+	n, err := c.handle.memory()
+	if err != nil {
+		return 0, fmt.Errorf("read control group %q: %w", c.name, err)
+	}
+	return n, nil
+}
+
+// Spare has the kernel end one process of the group, the largest, when memory is
+// used up, not all of them.
+func (c *Group) Spare() error {
+	if err := c.handle.spare(); err != nil {
+		return fmt.Errorf("spare the processes of control group %q: %w", c.name, err)
+	}
+	return nil
 }
 
 // Kill ends every process of the group.

@@ -108,6 +108,13 @@ func (g legacyGroup) usage() (GroupUsage, error) {
 	return u, err
 }
 
+func (g legacyGroup) memory() (uint64, error) {
+	return readNumber(path.Join(g.plan.dir(memoryController, g.at[memoryController]), "memory.usage_in_bytes"))
+}
+
+// spare does nothing: the first kind of groups knows no other way.
+func (g legacyGroup) spare() error { return nil }
+
 type unified struct{ plan groupPlan }
 
 type unifiedGroup struct {
@@ -160,6 +167,12 @@ func (g unifiedGroup) usage() (GroupUsage, error) {
 	us, err := readField(path.Join(g.dir, "cpu.stat"), "usage_usec")
 	u.CPU = time.Duration(min(us, 1<<50)) * time.Microsecond //nolint:gosec // clamped
 	return u, err
+}
+
+func (g unifiedGroup) memory() (uint64, error) { return readNumber(path.Join(g.dir, "memory.current")) }
+
+func (g unifiedGroup) spare() error {
+	return os.WriteFile(path.Join(g.dir, "memory.oom.group"), []byte("0"), 0)
 }
 
 // settle finds a version 2 group that may have children. A process that was

@@ -270,6 +270,12 @@ func TestUnifiedWrites(t *testing.T) {
 			t.Errorf("%s holds %q, %v; want %q", file, got, err, want)
 		}
 	}
+	if err := h.spare(); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(path.Join(root, "own", "sluice-x/one/memory.oom.group")); err != nil || string(got) != "0" {
+		t.Errorf("spared: %q, %v", got, err)
+	}
 	if u, err := h.usage(); err != nil || u != (GroupUsage{OOMKills: 1, Peak: 4096, CPU: 1500 * time.Microsecond}) {
 		t.Errorf("usage %+v, %v", u, err)
 	}

@@ -35,6 +35,9 @@ type fold struct {
 	group  *sandbox.Group
 	limits sandbox.GroupLimits
 	kills  uint64 // for memory, before the present child
+
+	charged uint64 // bytes, by those before the present child
+	once    bool   // it is not for a child again
 }
 
 func openFolds() (*folds, error) {
@@ -70,6 +73,9 @@ func (o *fold) ready(l sandbox.GroupLimits) error {
 		return err
 	}
 	o.kills = used.OOMKills
+	if o.charged, err = o.group.Memory(); err != nil {
+		return err
+	}
 	return o.limit(l)
 }
 
@@ -86,6 +92,9 @@ func (o *fold) limit(l sandbox.GroupLimits) error {
 
 // give takes a group back; what is left in it is ended.
 func (f *folds) give(o *fold) error {
+	if o.once {
+		return o.group.Remove()
+	}
 	if err := o.group.Kill(); err != nil {
 		return err
 	}

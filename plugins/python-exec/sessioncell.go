@@ -258,7 +258,7 @@ func (p *performance) attend(ctx context.Context, out executor.Output) (*said, e
 		img.kill()
 		return s, img.gone(), err
 	}
-	defer context.AfterFunc(ctx, func() { p.stop.ask(context.Cause(ctx)) })()
+	defer context.AfterFunc(ctx, func() { p.stop.insist(context.Cause(ctx)) })()
 	var streams sync.WaitGroup
 	streams.Go(func() { drain(watch{out.Stdout(), &s.shown}, img.stdout) })
 	streams.Go(func() { drain(watch{out.Stderr(), &s.shown}, img.stderr) })
@@ -426,6 +426,15 @@ func (i *interrupt) ask(cause error) {
 	}
 	i.img.signal(unix.SIGINT)
 	i.timer = time.AfterFunc(heedWithin, i.img.kill)
+}
+
+// insist stops the cell because of cause, and for good when it was asked before.
+func (i *interrupt) insist(cause error) {
+	if i.cause() != nil {
+		i.img.kill()
+		return
+	}
+	i.ask(cause)
 }
 
 // over says that the cell has ended.

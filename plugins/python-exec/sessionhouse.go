@@ -24,6 +24,8 @@ type house struct {
 	keeper *child
 	pid    int // the keeper's, as this process sees it
 
+	charged uint64 // to its control group before it came
+
 	mu      sync.Mutex
 	permits map[int]bool // the processes that may copy themselves now, once
 	tenants int
@@ -60,8 +62,13 @@ func (p *pool) newHouse(ctx context.Context) (*house, error) {
 		keeper.discard()
 		return nil, fmt.Errorf("start a session: %w", err)
 	}
+	if keeper.fold != nil {
+		h.charged = keeper.fold.charged
+		keeper.fold.once = true
+		err = keeper.fold.group.Spare()
+	}
 	go h.mourn()
-	if err := h.tighten(executor.Limits{}); err != nil {
+	if err := errors.Join(err, h.tighten(executor.Limits{})); err != nil {
 		h.leave()
 		return nil, fmt.Errorf("start a session: %w", err)
 	}
