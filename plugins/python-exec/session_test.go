@@ -183,7 +183,7 @@ func TestSessionInterrupt(t *testing.T) {
 		t.Errorf("%s, %s, %+v", o.status(), o.SessionState, o.Problem)
 	}
 	n.want(t, "x", "1")
-	o = stop("x = 2\nfrom itertools import count\nfrom collections import deque\nprint('begun')\ndeque(count(), maxlen=0)")
+	o = stop("x = 2\nwhile True:\n    try:\n        print('begun')\n        while True:\n            pass\n    except KeyboardInterrupt:\n        pass")
 	if o.status() != executor.StatusCancelled || o.SessionState != executor.SessionRolledBack {
 		t.Errorf("%s, %s", o.status(), o.SessionState)
 	}
