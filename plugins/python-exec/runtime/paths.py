@@ -28,8 +28,8 @@ class Domain:
         for rule in self.rules:
             try:
                 fd = os.open(rule["path"], os.O_PATH | os.O_CLOEXEC)
-            except FileNotFoundError:
-                continue
+            except (FileNotFoundError, PermissionError):
+                continue  # there is nothing to leave to this child
             access = rule["dir"] if stat.S_ISDIR(os.fstat(fd).st_mode) else rule["file"]
             if access:
                 _call(ADD_RULE, walls.word(ruleset), walls.word(PATH_BENEATH), struct.pack("=Qi", access, fd), walls.word(0))
