@@ -86,7 +86,27 @@ const leftoverLimit = time.Second
 type running struct {
 	process *os.Process
 	url     string
-	log     *bytes.Buffer
+	log     *logText
+}
+
+// logText is a log that is read while it is written.
+type logText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *logText) Write(chunk []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(chunk)
+}
+
+// String is what has been written so far.
+func (l *logText) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // startGateway starts the real binary on a free port and waits until it is
@@ -107,7 +127,7 @@ func startConfigured(t *testing.T, config string, flags ...string) *running {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := &running{url: "http://" + address, log: &bytes.Buffer{}}
+	r := &running{url: "http://" + address, log: &logText{}}
 	cmd := exec.Command("gateway", append([]string{"serve", "--config", config, "--listen", address}, flags...)...)
 	cmd.Env = append(os.Environ(), "SOLVER_TOKEN="+testToken)
 	cmd.Stderr = r.log
