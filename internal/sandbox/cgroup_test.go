@@ -158,7 +158,7 @@ func TestGroupBoundsTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range []GroupLimits{{Memory: 64 << 20}, {Memory: 128 << 20, Tasks: 64}, {Memory: 96 << 20, Tasks: 32}} {
+	for _, l := range []GroupLimits{{Memory: 64 << 20}, {Memory: 128 << 20, Tasks: 64}, {Memory: 2 << 30, Tasks: 32}} {
 		if err := child.Limit(l); err != nil {
 			t.Fatalf("%+v: %v", l, err)
 		}
