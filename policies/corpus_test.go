@@ -204,9 +204,6 @@ func TestARuleOverTheTree(t *testing.T) {
 	}
 }
 
-// maxAllocations bounds one decision about 50 lines, without reading the document.
-const maxAllocations = 1200
-
 func TestADecisionAllocatesLittle(t *testing.T) {
 	j, input := fiftyLines(t)
 	got := testing.AllocsPerRun(20, func() {
