@@ -25,6 +25,7 @@ type program struct {
 	child  *child
 	took   time.Duration // parsing
 	place  place
+	laid   bool // the child has run and was given to the pool
 }
 
 // Tree implements executor.Program.
@@ -32,7 +33,9 @@ func (p *program) Tree() executor.Tree { return p.tree }
 
 // Close implements executor.Program.
 func (p *program) Close() error {
-	p.child.discard()
+	if !p.laid {
+		p.plugin.pool.lay(p.child)
+	}
 	return nil
 }
 
@@ -58,6 +61,8 @@ func (p *program) Run(ctx context.Context, g executor.Grant, out executor.Output
 		deliver(said, g.Limits.ArtifactBytes, out, &res)
 		res.Usage = executor.Usage{Wall: time.Since(begin), CPU: seen.cpu, Parse: p.took, MaxRSSBytes: seen.rss}
 		res.Walls = p.child.z.walls()
+		p.plugin.pool.lay(p.child)
+		p.laid = true
 		return res, verdict
 	}
 }
@@ -141,7 +146,11 @@ func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, ou
 	if s.end != nil && c.forbade() == "" {
 		seen, measured = c.measure()
 	}
-	c.kill() // it has said its last word, or has no more to say
+	if measured && seen.rss <= heaviest && c.z.ground.plan.Calls != nil {
+		c.signal(unix.SIGSTOP) // it has said its last word: see pool.lay
+	} else {
+		c.kill() // or has no more to say
+	}
 	if measured {
 		// What it printed it flushed before its last word. Its end, some
 		// milliseconds of freeing memory, is not waited for.
