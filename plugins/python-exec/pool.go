@@ -26,7 +26,6 @@ type pool struct {
 	current *zygote
 	idle    []*child // oldest first
 	waiters []chan *child
-	spent   []*child  // done with, oldest first: see lay
 	making  int       // children on their way
 	moved   time.Time // when one set out while none was on its way, or last arrived
 	hurry   int       // children wanted now, beside the waiters
@@ -176,7 +175,6 @@ func (p *pool) made(z *zygote, c *child, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.making--
-	defer p.unlay()
 	if p.lastErr = err; err == nil {
 		p.moved = time.Now()
 	}
@@ -256,10 +254,6 @@ func (p *pool) adopt(z *zygote) {
 		old.retire()
 	}
 	p.current = z
-	for _, c := range p.spent {
-		c.discard()
-	}
-	p.spent = nil
 	p.lastErr = nil
 	p.hurry = p.cfg.WaitingChildren
 	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.walls(), "children_apart_by", z.about.Apart)
@@ -300,7 +294,6 @@ func (p *pool) bury(z *zygote) {
 		kept = append(kept, c)
 	}
 	p.idle = kept
-	p.unlay()
 	if !p.closed {
 		p.log.Warn("the interpreter has died; starting another")
 	}
@@ -331,7 +324,6 @@ func (p *pool) close() {
 	p.closed = true
 	idle, waiters, current := p.idle, p.waiters, p.current
 	p.idle, p.waiters, p.current = nil, nil, nil
-	p.unlay()
 	p.wake.Broadcast()
 	p.mu.Unlock()
 	p.end()

@@ -25,7 +25,6 @@ type program struct {
 	child  *child
 	took   time.Duration // parsing
 	place  place
-	laid   bool // the child has run and was given to the pool
 }
 
 // Tree implements executor.Program.
@@ -33,9 +32,7 @@ func (p *program) Tree() executor.Tree { return p.tree }
 
 // Close implements executor.Program.
 func (p *program) Close() error {
-	if !p.laid {
-		p.plugin.pool.lay(p.child)
-	}
+	p.child.discard()
 	return nil
 }
 
@@ -61,8 +58,6 @@ func (p *program) Run(ctx context.Context, g executor.Grant, out executor.Output
 		deliver(said, g.Limits.ArtifactBytes, out, &res)
 		res.Usage = executor.Usage{Wall: time.Since(begin), CPU: seen.cpu, Parse: p.took, MaxRSSBytes: seen.rss}
 		res.Walls = p.child.z.walls()
-		p.plugin.pool.lay(p.child)
-		p.laid = true
 		return res, verdict
 	}
 }
@@ -146,11 +141,7 @@ func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, ou
 	if s.end != nil && c.forbade() == "" {
 		seen, measured = c.measure()
 	}
-	if measured && seen.rss <= heaviest && c.z.ground.plan.Calls != nil {
-		c.signal(unix.SIGSTOP) // it has said its last word: see pool.lay
-	} else {
-		c.kill() // or has no more to say
-	}
+	c.kill() // it has said its last word, or has no more to say
 	if measured {
 		// What it printed it flushed before its last word. Its end, some
 		// milliseconds of freeing memory, is not waited for.
