@@ -1,10 +1,6 @@
 package main
 
 import (
-	"os"
-	"os/signal"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
@@ -26,27 +22,21 @@ work; 2 wrong command line or configuration; 3 refused.`,
 	p.addTo(a, cmd)
 	must(cmd.RegisterFlagCompletionFunc("profile", p.completeProfiles(a)))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		cmd.SetContext(ctx)
-		h, err := p.open(a, cmd, args[0])
-		if err != nil {
-			return err
-		}
-		defer h.end()
-		ans, err := h.gateway.Check(ctx, p.request())
-		if err != nil {
-			return pipelineError(err, p.tool)
-		}
-		if output.value == "json" {
-			err = writeJSON(a.stdout, checkedOf(ans))
-		} else {
-			err = written(showDecision(a.stdout, p.name, p.code, ans, a.colored(a.stdout)))
-		}
-		if err != nil {
-			return err
-		}
-		return decisionError(ans)
+		return p.with(a, cmd, args[0], func(h *house) error {
+			ans, err := h.gateway.Check(cmd.Context(), p.request())
+			if err != nil {
+				return pipelineError(err, p.tool)
+			}
+			if output.value == "json" {
+				err = writeJSON(a.stdout, checkedOf(ans))
+			} else {
+				err = written(showDecision(a.stdout, p.name, p.code, ans, a.colored(a.stdout)))
+			}
+			if err != nil {
+				return err
+			}
+			return decisionError(ans)
+		})
 	}
 	return cmd
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -81,6 +82,20 @@ func (p *program) request() gateway.Request {
 		ID: newRequestID(), Route: gateway.RouteCLI, Caller: gateway.Caller{Name: "cli", Scopes: []string{"*"}},
 		Tool: p.tool, Profile: p.profile, Code: p.code,
 	}
+}
+
+// with lets use have a house for the program, ends it afterwards, and ends the
+// command's context at an interrupt.
+func (p *program) with(a *app, cmd *cobra.Command, from string, use func(h *house) error) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cmd.SetContext(ctx)
+	h, err := p.open(a, cmd, from)
+	if err != nil {
+		return err
+	}
+	defer h.end()
+	return use(h)
 }
 
 // open reads the configuration and the program, and starts what the program

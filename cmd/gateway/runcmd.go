@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -40,17 +38,11 @@ could not do its work; 2 wrong command line or configuration; 3 refused.`,
 	cmd.Flags().BoolVar(&raw, "raw", false, "let control characters reach a terminal")
 	p.addTo(a, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		cmd.SetContext(ctx)
-		h, err := p.open(a, cmd, args[0])
-		if err != nil {
-			return err
-		}
-		defer h.end()
-		req := p.request()
-		req.ValueWanted = value || p.tool != "python"
-		return a.runProgram(cmd, h.gateway, req, showing{output: output.value, figure: figure, raw: raw})
+		return p.with(a, cmd, args[0], func(h *house) error {
+			req := p.request()
+			req.ValueWanted = value || p.tool != "python"
+			return a.runProgram(cmd, h.gateway, req, showing{output: output.value, figure: figure, raw: raw})
+		})
 	}
 	return cmd
 }
@@ -69,7 +61,7 @@ func (a *app) runProgram(cmd *cobra.Command, g *gateway.Gateway, req gateway.Req
 			_, _ = out.Write(chunk) // told below, by the answer's own write
 		}
 	}
-	ans, err := g.SolveStreaming(cmd.Context(), req, live)
+	ans, err := g.SolveFollowed(cmd.Context(), req, gateway.Follower{Output: live})
 	if err != nil {
 		return pipelineError(err, req.Tool)
 	}

@@ -14,12 +14,6 @@ func (g *Gateway) Solve(ctx context.Context, req Request) (Answer, error) {
 	return g.SolveFollowed(ctx, req, Follower{})
 }
 
-// SolveStreaming is Solve, and hands on what the program prints as it comes.
-// seen must not keep chunk and must not block for long.
-func (g *Gateway) SolveStreaming(ctx context.Context, req Request, seen func(s executor.Stream, chunk []byte)) (Answer, error) {
-	return g.SolveFollowed(ctx, req, Follower{Output: seen})
-}
-
 // Follower is told of a submission on its way. Its functions are called in
 // order, must not keep what they get, and must not block for long. Each may be
 // nil.
@@ -53,24 +47,35 @@ func (w *walk) solve(ctx context.Context) (Answer, error) {
 		return Answer{}, err
 	}
 	defer w.leave()
-	if err := w.parse(ctx); err != nil {
+	verdict, ended, err := w.verdict(ctx)
+	switch {
+	case err != nil:
 		return Answer{}, err
-	}
-	if ended := w.sub.Ended(); ended != nil {
-		return w.answer(w.unjudged(*ended))
-	}
-	verdict, err := w.judge(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
-	if verdict == nil {
-		return w.answer(executor.Result{Status: executor.StatusDenied})
+	case ended != nil:
+		return w.answer(*ended)
 	}
 	res, err := w.run(ctx, *verdict)
 	if err != nil {
 		return Answer{}, err
 	}
 	return w.answer(res)
+}
+
+// verdict is the corridor up to the policy. Just one of the three comes back:
+// an approved tree, the result of a submission that ended before it could run,
+// or an error.
+func (w *walk) verdict(ctx context.Context) (*approved, *executor.Result, error) {
+	if err := w.parse(ctx); err != nil {
+		return nil, nil, err
+	}
+	if ended := w.sub.Ended(); ended != nil {
+		return nil, w.unjudged(*ended), nil
+	}
+	a, err := w.judge(ctx)
+	if err == nil && a == nil {
+		return nil, &executor.Result{Status: executor.StatusDenied}, nil
+	}
+	return a, nil, err
 }
 
 // Check answers with the decision alone; nothing runs. A text that does not
@@ -85,18 +90,12 @@ func (g *Gateway) Check(ctx context.Context, req Request) (ans Answer, err error
 		return Answer{}, err
 	}
 	defer w.leave()
-	if err = w.parse(ctx); err != nil {
+	verdict, ended, err := w.verdict(ctx)
+	switch {
+	case err != nil:
 		return Answer{}, err
-	}
-	if ended := w.sub.Ended(); ended != nil {
-		return w.answer(w.unjudged(*ended))
-	}
-	verdict, err := w.judge(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
-	if verdict == nil {
-		return w.answer(executor.Result{Status: executor.StatusDenied})
+	case ended != nil:
+		return w.answer(*ended)
 	}
 	w.sub.Deny(verdict.grant.DecisionID, []string{"checked only"})
 	return Answer{Decision: w.decision, Plugin: w.target.Plugin(), Limits: w.limits, Stages: w.stages}, nil
@@ -195,12 +194,12 @@ func (w *walk) submit(ctx context.Context) (Submission, error) {
 
 // unjudged is the result of a text that ended before a verdict: what it could
 // reach were the limits of parsing.
-func (w *walk) unjudged(res executor.Result) executor.Result {
+func (w *walk) unjudged(res executor.Result) *executor.Result {
 	if res.Status == executor.StatusWallLimit {
 		w.limits.Wall = w.g.cfg.Limits.ParseWall
 		res.Notes = append(res.Notes, "the limit was reached while the text was parsed; nothing was run")
 	}
-	return res
+	return &res
 }
 
 // verdictWait is how long a plugin holds a parsed program for the policy.

@@ -289,7 +289,9 @@ func TestStreamingSeesChunksInOrder(t *testing.T) {
 	w := newWorld()
 	w.plugin.prints = []chunk{{executor.Stdout, "a"}, {executor.Stderr, "b"}, {executor.Stdout, "c"}}
 	var seen strings.Builder
-	_, err := gateway.New(w.cfg).SolveStreaming(context.Background(), request(), func(_ executor.Stream, b []byte) { seen.Write(b) })
+	_, err := gateway.New(w.cfg).SolveFollowed(context.Background(), request(), gateway.Follower{
+		Output: func(_ executor.Stream, b []byte) { seen.Write(b) },
+	})
 	if err != nil || seen.String() != "abc" {
 		t.Errorf("saw %q, %v", seen.String(), err)
 	}
