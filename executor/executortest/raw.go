@@ -134,7 +134,12 @@ func checkGoneRunning(r reporter, s *suite) {
 	defer leave()
 	st := s.open(gone, r, sourceMessage(s, code))
 	send(r, st, approveMessage(digest(r, st)))
-	time.Sleep(100 * time.Millisecond) // so that it runs
+	if !within(slotTime+tolerance, func() bool {
+		stats, err := s.host.Stats(ctx)
+		return err == nil && stats.Inflight == 1 && stats.WaitingVerdict == 0
+	}) {
+		r.Errorf("an approved submission does not run")
+	}
 	leave()
 	s.idle(ctx, r)
 }
