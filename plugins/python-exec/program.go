@@ -85,7 +85,9 @@ func (p *program) order(g executor.Grant) order {
 	o := order{
 		Grants: g.Grants, ValueWanted: p.src.ValueWanted, Memory: g.Limits.MemoryBytes,
 		ScratchBytes: g.Limits.ScratchBytes, ArtifactBytes: g.Limits.ArtifactBytes,
-		CPUSeconds: uint64(math.Ceil(g.Limits.CPU.Seconds())),
+	}
+	if g.Limits.CPU > 0 {
+		o.CPUSeconds = uint64(math.Ceil((g.Limits.CPU + cpuRoom).Seconds()))
 	}
 	if o.Grants == nil {
 		o.Grants = []string{}
@@ -95,6 +97,11 @@ func (p *program) order(g executor.Grant) order {
 	o.Tasks = p.child.tasks(g.Limits)
 	return o
 }
+
+// cpuRoom is what a child has used before its program begins, and what the
+// kernel's count of ticks runs ahead: with as much processor time as wall-clock
+// time, a program of one thread meets the wall-clock limit.
+const cpuRoom = 500 * time.Millisecond
 
 // sharedTasks bounds all children together where they share a uid.
 const sharedTasks = 1024

@@ -14,7 +14,7 @@ func lines(text ...string) string { return strings.Join(text, "\n") + "\n" }
 func TestStatuses(t *testing.T) {
 	p := start(t, nil)
 	short := granted()
-	short.Limits.Wall = time.Second
+	short.Limits.Wall, short.Limits.CPU = time.Second, time.Second
 	cpu := granted()
 	cpu.Limits.CPU = time.Second
 	small := granted()
