@@ -93,7 +93,7 @@ func profiles(p config.Profiles) map[gateway.Route]string {
 
 func gatewayLimits(l config.Limits, concurrency int) gateway.Limits {
 	return gateway.Limits{
-		CodeBytes: int(l.CodeBytes), Concurrency: concurrency, Queue: l.Queue, QueueWait: l.QueueWait,
+		CodeBytes: int(l.CodeBytes), Concurrency: concurrency, Queue: l.Queue, QueueWait: l.QueueWait, QueueTarget: l.QueueTarget,
 		ToolWall: l.ToolWall, WallCeiling: l.WallCeiling, ParseWall: l.ParseWall, MaxTreeBytes: uint64(l.TreeBytes),
 		Default: executor.Limits{
 			Wall: l.Wall, CPU: l.CPU, MemoryBytes: uint64(l.Memory), StdoutBytes: uint64(l.StdoutBytes), StderrBytes: uint64(l.StderrBytes),

@@ -46,6 +46,7 @@ type Limits struct {
 	Concurrency   int           `key:"concurrency" help:"programs at once; 0 = number of CPUs; lowered, loudly, when memory does not suffice"`
 	Queue         int           `key:"queue" help:"requests that may wait for a slot; one more is 503"`
 	QueueWait     time.Duration `key:"queue_wait" help:"how long a request waits for a slot; then 503"`
+	QueueTarget   time.Duration `key:"queue_target" help:"while a queue stands for longer than a burst, who would wait longer than this and than three mean runs is 503 at once; 0 = queue_wait alone"`
 	Wall          time.Duration `key:"wall" help:"wall-clock limit of /solve and /v1/run"`
 	ToolWall      time.Duration `key:"tool_wall" help:"wall-clock limit of one cell of a tool"`
 	WallCeiling   time.Duration `key:"wall_ceiling" help:"longest wall-clock limit a request may ask for; wall and tool_wall are lowered to it"`
@@ -140,7 +141,7 @@ func Defaults() Config {
 		Log:    Log{Level: "info", Format: "auto"},
 		Limits: Limits{
 			BodyBytes: 256 * KiB, CodeBytes: 64 * KiB, TreeBytes: 4 * MiB,
-			Queue: 64, QueueWait: 10 * time.Second,
+			Queue: 64, QueueWait: 10 * time.Second, QueueTarget: 50 * time.Millisecond,
 			Wall: 30 * time.Second, ToolWall: 120 * time.Second, WallCeiling: 120 * time.Second,
 			Memory: GiB, StdoutBytes: 256 * KiB, StderrBytes: 64 * KiB, OutputCeiling: 16 * MiB,
 			PlotlyBytes: 512 * KiB, ScratchBytes: 16 * MiB, Threads: 16, ParseWall: 5 * time.Second,

@@ -14,6 +14,7 @@ var (
 	ErrTooLarge       = errors.New("code is too large")
 	ErrBusy           = errors.New("no free slot in time")
 	ErrQueueFull      = fmt.Errorf("%w: the queue is full", ErrBusy)
+	ErrOverload       = fmt.Errorf("%w: more is asked than can be served", ErrBusy)
 	ErrNoPolicy       = errors.New("no policy in force")
 	ErrPolicyFault    = errors.New("policy unavailable")
 	ErrPluginDown     = errors.New("plugin is not running")

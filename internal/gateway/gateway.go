@@ -226,6 +226,7 @@ type Limits struct {
 	Concurrency  int
 	Queue        int
 	QueueWait    time.Duration
+	QueueTarget  time.Duration // while a queue stands: refuse who would wait longer than this and than three runs; 0: QueueWait alone
 	ToolWall     time.Duration // RouteTools, instead of Default.Wall
 	WallCeiling  time.Duration
 	ParseWall    time.Duration
@@ -243,6 +244,6 @@ type Gateway struct {
 // New makes a Gateway; cfg's ports must all be set.
 func New(cfg Config) *Gateway {
 	return &Gateway{
-		cfg: cfg, slots: newSlots(cfg.Limits.Concurrency, cfg.Limits.Queue), sessions: newRegistry(cfg.Sessions, cfg.Now),
+		cfg: cfg, slots: newSlots(cfg.Limits, cfg.Now), sessions: newRegistry(cfg.Sessions, cfg.Now),
 	}
 }

@@ -92,6 +92,10 @@ type ClosedPlan struct {
 	Time     time.Duration
 }
 
+// shedPause is how long a client of a closed loop pauses when it was refused
+// for lack of room; those who heed Retry-After pause longer.
+const shedPause = 50 * time.Millisecond
+
 // Closed runs a closed loop. The error is about the plan or ctx; what calls
 // gave is in the result. It stops early after twenty errors.
 func Closed(ctx context.Context, p ClosedPlan, call Call) (Result, error) {
@@ -103,7 +107,9 @@ func Closed(ctx context.Context, p ClosedPlan, call Call) (Result, error) {
 	end := begin.Add(p.Time)
 	seen := each(p.Clients, func(client int, s *Result) {
 		for first := true; taken.Add(1) <= int64(p.Requests) || first; first = false {
-			s.note(ctx, time.Now(), call, client, &failed)
+			if s.note(ctx, time.Now(), call, client, &failed) == Shed {
+				sleepUntil(ctx, time.Now().Add(shedPause))
+			}
 			if ctx.Err() != nil || failed.Load() >= mostErrors || time.Now().After(end) {
 				return
 			}
@@ -163,7 +169,7 @@ func each(clients int, do func(client int, s *Result)) Result {
 	return whole
 }
 
-func (r *Result) note(ctx context.Context, from time.Time, call Call, client int, failed *atomic.Int64) {
+func (r *Result) note(ctx context.Context, from time.Time, call Call, client int, failed *atomic.Int64) Outcome {
 	outcome, err := call(ctx, client)
 	took := time.Since(from)
 	switch {
@@ -180,6 +186,7 @@ func (r *Result) note(ctx context.Context, from time.Time, call Call, client int
 		r.Answered++
 		_ = r.Times.RecordValue(min(max(1, took.Microseconds()), r.Times.HighestTrackableValue()))
 	}
+	return outcome
 }
 
 func sleepUntil(ctx context.Context, due time.Time) bool {

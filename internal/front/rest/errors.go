@@ -37,7 +37,7 @@ func refusalFor(err error, limits Limits) refusal {
 	}
 	for _, row := range statusTable(limits) {
 		if errors.Is(err, row.err) {
-			return row.refusal
+			return row.after(err)
 		}
 	}
 	return refusal{status: http.StatusInternalServerError}
@@ -47,6 +47,19 @@ type statusRow struct {
 	err error
 	refusal
 }
+
+// after is the row's refusal; an error that knows better when to ask again is
+// believed as far as it asks for patience.
+func (row statusRow) after(err error) refusal {
+	var patient interface{ RetryAfter() time.Duration }
+	if errors.As(err, &patient) {
+		row.retry = min(max(row.retry, patient.RetryAfter()), mostRetry)
+	}
+	return row.refusal
+}
+
+// mostRetry bounds what a caller is asked to wait.
+const mostRetry = time.Minute
 
 // statusTable is searched from its first row: an error may wrap two of these,
 // and a caller who left decides over whatever that caused.
@@ -66,6 +79,7 @@ func statusTable(limits Limits) []statusRow {
 		{gateway.ErrSessionMemory, refusal{http.StatusServiceUnavailable, "no room for another session: the open ones take as much memory as all may", room}},
 		{gateway.ErrPluginFault, refusal{http.StatusInternalServerError, "", 0}},
 		{gateway.ErrQueueFull, refusal{http.StatusServiceUnavailable, "busy: as many requests wait as may", busy}},
+		{gateway.ErrOverload, refusal{http.StatusServiceUnavailable, "busy: more is asked than can be served, and the wait would be long", busy}},
 		{gateway.ErrBusy, refusal{http.StatusServiceUnavailable, "busy: no free slot in time", busy}},
 		{gateway.ErrNoPolicy, refusal{http.StatusServiceUnavailable, "no policy is in force", 5 * time.Second}},
 		{gateway.ErrPolicyFault, refusal{http.StatusServiceUnavailable, "the policy gave no verdict; nothing was run", down}},
