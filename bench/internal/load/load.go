@@ -92,6 +92,10 @@ type ClosedPlan struct {
 	Time     time.Duration
 }
 
+func (p ClosedPlan) ends() bool {
+	return 1 <= p.Clients && p.Clients <= MostClients && 1 <= p.Requests && p.Requests <= MostRequests && 0 < p.Time && p.Time <= LongestRun
+}
+
 // shedPause is how long a client of a closed loop pauses when it was refused
 // for lack of room; those who heed Retry-After pause longer.
 const shedPause = 50 * time.Millisecond
@@ -99,7 +103,7 @@ const shedPause = 50 * time.Millisecond
 // Closed runs a closed loop. The error is about the plan or ctx; what calls
 // gave is in the result. It stops early after twenty errors.
 func Closed(ctx context.Context, p ClosedPlan, call Call) (Result, error) {
-	if p.Clients < 1 || p.Clients > MostClients || p.Requests < 1 || p.Requests > MostRequests || p.Time <= 0 || p.Time > LongestRun {
+	if !p.ends() {
 		return NewResult(), fmt.Errorf("%w: %d clients, %d requests, %v", ErrPlan, p.Clients, p.Requests, p.Time)
 	}
 	var taken, failed atomic.Int64
