@@ -34,12 +34,14 @@ type house struct {
 	policies standing
 	journal  *audit.Journal
 	gateway  *gateway.Gateway
+	drain    atomic.Int64 // nanoseconds that a stop waits for running requests
 }
 
 // assemble is the one place where rooms meet. Nothing runs yet; start does
 // that, and close ends it.
 func assemble(cfg *config.Loaded, getenv func(string) string, log *slog.Logger, stdout io.Writer) (*house, error) {
 	h := &house{cfg: cfg, log: log}
+	h.drain.Store(int64(cfg.Drain))
 	var err error
 	if h.journal, err = audit.Open(audit.Config{File: cfg.Audit.File, Stdout: stdout, Log: log}); err != nil {
 		return nil, misused(fmt.Errorf("audit.file: %w", err))

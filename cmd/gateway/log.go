@@ -13,8 +13,16 @@ import (
 // newLogger writes to w as the configuration asks: text on a terminal, JSON
 // else, unless a format is named.
 func newLogger(c config.Log, w io.Writer) *slog.Logger {
-	var level slog.Level
+	return loggerAt(levelOf(c), c, w)
+}
+
+func levelOf(c config.Log) (level slog.Level) {
 	must(level.UnmarshalText([]byte(c.Level))) // the configuration was checked
+	return level
+}
+
+// loggerAt is newLogger with a level that may change meanwhile.
+func loggerAt(level slog.Leveler, c config.Log, w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: readableDurations}
 	if c.Format == "text" || (c.Format == "auto" && isTerminal(w)) {
 		return slog.New(slog.NewTextHandler(w, options))

@@ -5,9 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 )
 
@@ -15,35 +12,28 @@ import (
 // being told, works on every file system and on folders that are replaced whole.
 const reloadPoll = 2 * time.Second
 
-// keepReloading puts a changed policy in force until ctx ends: at SIGHUP, and
-// when policy.reload is set and the folder has changed and come to rest. A
-// policy that fails its checks leaves the one before it in force; the store
-// tells that.
+// keepReloading puts a changed policy folder in force until ctx ends, when
+// policy.reload is set and the folder has changed and come to rest. A policy
+// that fails its checks leaves the one before it in force; the store tells that.
 func (h *house) keepReloading(ctx context.Context) error {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	var look <-chan time.Time
-	if h.cfg.Policy.Reload && h.cfg.Policy.Dir != "" {
-		ticker := time.NewTicker(reloadPoll)
-		defer ticker.Stop()
-		look = ticker.C
+	if !h.cfg.Policy.Reload || h.cfg.Policy.Dir == "" {
+		<-ctx.Done()
+		return nil
 	}
+	ticker := time.NewTicker(reloadPoll)
+	defer ticker.Stop()
 	loaded := fingerprint(h.policyFS())
 	before := loaded
 	for {
-		var now [sha256.Size]byte
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-hangup:
-			h.log.Info("asked to load the policy again")
-			now = fingerprint(h.policyFS())
-		case <-look:
-			if now = fingerprint(h.policyFS()); now == loaded || now != before {
-				before = now
-				continue
-			}
+		case <-ticker.C:
+		}
+		now := fingerprint(h.policyFS())
+		if now == loaded || now != before {
+			before = now
+			continue
 		}
 		loaded, before = now, now
 		if err := h.policies.store.Load().Reload(ctx); err == nil {

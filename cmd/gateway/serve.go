@@ -31,7 +31,10 @@ SOLVER_TOKEN_FILE or auth.token_file. /healthz answers from the start; /readyz
 says 503 until a policy is in force and every plugin is healthy.
 
 A signal stops it: /readyz says 503, running requests are finished (for
-'drain' at most), then it exits with status 0. A second signal stops at once.`,
+'drain' at most), then it exits with status 0. A second signal stops at once.
+
+SIGHUP reads the configuration, the tokens and the policy again and puts all of
+them in force, or none: the log says what changed, or why nothing did.`,
 		Example: "  SOLVER_TOKEN_FILE=.token gateway serve --config config.yaml",
 	}
 	s := &settings{}
@@ -41,22 +44,29 @@ A signal stops it: /readyz says 503, running requests are finished (for
 		if err != nil {
 			return err
 		}
-		return a.serve(cmd.Context(), loaded)
+		return a.serve(cmd.Context(), loaded, func() (*config.Loaded, error) { return s.load(a) })
 	}
 	return cmd
 }
 
-func (a *app) serve(ctx context.Context, cfg *config.Loaded) error {
+func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*config.Loaded, error)) error {
 	// A log whose reader has left is no reason to end: the write fails instead.
 	// Taken, not ignored: what is ignored stays so in the plugins.
 	unread := make(chan os.Signal, 1)
 	signal.Notify(unread, syscall.SIGPIPE)
 	defer signal.Stop(unread)
-	log := newLogger(cfg.Log, a.stderr)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	level := &slog.LevelVar{}
+	level.Set(levelOf(cfg.Log))
+	log := loggerAt(level, cfg.Log, a.stderr)
 	authenticator, err := a.authenticator(cfg, log)
 	if err != nil {
 		return misused(err)
 	}
+	tokens := &standingTokens{}
+	tokens.current.Store(authenticator)
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {
 		return failed(err)
@@ -68,12 +78,16 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded) error {
 	}
 	tellStart(log, cfg, listener.Addr())
 	door := newDoor(rest.New(rest.Config{
-		Gateway: h.gateway, Auth: authenticator, Version: version, Log: log, Ready: h.ready,
+		Gateway: h.gateway, Auth: tokens, Version: version, Log: log, Ready: h.ready,
 		Limits: rest.Limits{BodyBytes: int64(cfg.Limits.BodyBytes), CodeBytes: int(cfg.Limits.CodeBytes)},
 	}))
 	server := rest.ServerFor(door, rest.ServerConfig{
 		WallCeiling: cfg.Limits.WallCeiling, QueueWait: cfg.Limits.QueueWait, ParseWall: cfg.Limits.ParseWall, Log: log,
 	})
+	reloads := &hangups{log: log, load: load, inForce: cfg, parts: a.reloaders(h, level, tokens)}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go reloads.keep(ctx, hangup)
 	return a.live(ctx, h, door, server, listener)
 }
 
@@ -123,7 +137,7 @@ func (a *app) live(ctx context.Context, h *house, door *door, server *http.Serve
 	var why error
 	select {
 	case s := <-signals:
-		h.log.Info("stopping", "signal", s.String(), "drain", h.cfg.Drain.String())
+		h.log.Info("stopping", "signal", s.String(), "drain", h.drainTime().String())
 	case <-ctx.Done():
 		h.log.Info("stopping", "reason", "context ended")
 	case err := <-served:
@@ -136,7 +150,7 @@ func (a *app) live(ctx context.Context, h *house, door *door, server *http.Serve
 
 // takeDown drains and stops. A second signal cuts the drain short.
 func (a *app) takeDown(h *house, door *door, server *http.Server, signals <-chan os.Signal, cancel func(), why error) error {
-	drain := h.cfg.Drain
+	drain := h.drainTime()
 	if why != nil {
 		drain = 0
 	}

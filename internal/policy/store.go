@@ -77,6 +77,8 @@ type Store struct {
 	mu        sync.Mutex // one load at a time; guards what follows
 	lastErr   error
 	lastErrAt time.Time
+	loads     uint64 // good ones so far
+	inForce   uint64 // which of them is in force
 }
 
 // host is what a revision needs of its Store.
@@ -129,21 +131,48 @@ func newID() string {
 // put in force at once; on any fault the one before it stays, and the error
 // says what is wrong, with file:line where there is one.
 func (s *Store) Reload(ctx context.Context) error {
+	commit, _, err := s.Prepare(ctx)
+	if err != nil {
+		return err
+	}
+	commit()
+	return nil
+}
+
+// Prepare is Reload in two steps, for what is put in force together with
+// something else or not at all: it reads and proves the folder and changes
+// nothing. commit puts in force what was proved, unless a later load was
+// quicker; what tells the change, and is empty when there is none.
+func (s *Store) Prepare(ctx context.Context) (commit func(), what string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.load(ctx)
 	if ctx.Err() != nil {
-		return fmt.Errorf("reload: %w", context.Cause(ctx)) // somebody asked for that: no fault of the policy
+		return nil, "", fmt.Errorf("reload: %w", context.Cause(ctx)) // somebody asked for that: no fault of the policy
 	}
 	if err != nil {
 		s.lastErr, s.lastErrAt = err, s.cfg.Now()
 		s.cfg.Log.Error("policy is not put in force", "error", err, "kept", s.revisionName())
-		return err
+		return nil, "", err
 	}
+	s.loads++
+	turn := s.loads
+	if before := s.current.Load(); before == nil || before.digest != r.digest {
+		what = s.revisionName() + " → " + r.name
+	}
+	return func() { s.put(r, turn) }, what, nil
+}
+
+func (s *Store) put(r *revision, turn uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if turn < s.inForce {
+		return
+	}
+	s.inForce = turn
 	s.lastErr, s.lastErrAt = nil, time.Time{}
 	s.current.Store(r)
 	s.announce(r)
-	return nil
 }
 
 func (s *Store) announce(r *revision) {
