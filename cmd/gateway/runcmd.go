@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/front/rest"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -119,30 +120,10 @@ func (a *app) answerText(out io.Writer, ans gateway.Answer) error {
 	return nil
 }
 
-// solution has the six keys of POST /solve.
-type solution struct {
-	Passed   bool            `json:"passed"`
-	Status   gateway.Status  `json:"status"`
-	TimedOut bool            `json:"timed_out"`
-	Stdout   string          `json:"stdout"`
-	Summary  *string         `json:"stderr_summary"`
-	Figure   json.RawMessage `json:"plotly_json"`
-}
-
 func (a *app) answerJSON(ans gateway.Answer) error {
-	s := solution{
-		Passed: ans.Status == gateway.Completed, Status: ans.Status, TimedOut: ans.Status == gateway.TimedOut,
-		Stdout: ans.StdoutText(), Figure: json.RawMessage("null"),
-	}
-	if data := lastFigure(ans.Result.Artifacts); json.Valid(data) {
-		s.Figure = data
-	}
-	if summary := ans.Summary(); summary != "" {
-		s.Summary = &summary
-	}
 	enc := json.NewEncoder(a.stdout)
 	enc.SetEscapeHTML(false)
-	return written(enc.Encode(s))
+	return written(enc.Encode(rest.SolutionOf(ans)))
 }
 
 func lastFigure(products []executor.Artifact) (figure []byte) {

@@ -106,7 +106,7 @@ func TestDocumentedStatusesAreThoseOfTheTable(t *testing.T) {
 func TestSchemasAreInStepWithTheTypes(t *testing.T) {
 	d := readDocument(t)
 	for name, sample := range map[string]any{
-		"Problem": problem{}, "Description": description{}, "State": state{}, "SolveRequest": solveRequest{}, "SolveAnswer": solveAnswer{},
+		"Problem": problem{}, "Description": description{}, "State": state{}, "SolveRequest": solveRequest{}, "SolveAnswer": Solution{},
 		"RunRequest": runRequest{}, "RunAnswer": runAnswer{}, "CheckRequest": checkRequest{}, "CheckAnswer": checkAnswer{},
 		"ToolList": toolList{}, "CallRequest": callRequest{}, "CallAnswer": callAnswer{},
 		"CallsRequest": callsRequest{}, "CallsAnswer": callsAnswer{}, "SessionRequest": sessionRequest{}, "SessionVerb": sessionVerb{},

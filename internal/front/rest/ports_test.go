@@ -181,7 +181,8 @@ func newLab(t *testing.T, change ...func(*gateway.Config)) *lab {
 		Limits: gateway.Limits{
 			CodeBytes: 64 << 10, Concurrency: 4, Queue: 4, QueueWait: time.Second, ToolWall: 120 * time.Second, WallCeiling: 120 * time.Second,
 			ParseWall: time.Second, Default: executor.Limits{
-				Wall: 30 * time.Second, MemoryBytes: 1 << 30, StdoutBytes: 256 << 10, StderrBytes: 64 << 10, OutputCeilingBytes: 16 << 20,
+				ArtifactBytes: 512 << 10,
+				Wall:          30 * time.Second, MemoryBytes: 1 << 30, StdoutBytes: 256 << 10, StderrBytes: 64 << 10, OutputCeilingBytes: 16 << 20,
 			},
 		},
 		Profiles: map[gateway.Route]string{gateway.RouteSolve: "solve", gateway.RouteRun: "solve", gateway.RouteTools: "tool"},

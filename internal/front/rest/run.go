@@ -194,7 +194,7 @@ func firstMember(object jsontext.Value) string {
 }
 
 func fullAnswer(ans gateway.Answer) runAnswer {
-	figures, notes := figuresOf(ans.Result.Artifacts)
+	figures, notes := figuresOf(ans)
 	out := runAnswer{
 		Status: ans.Status, Stdout: ans.StdoutText(), Stderr: ans.StderrText(),
 		Truncated: truncated{Stdout: ans.Result.StdoutOmitted, Stderr: ans.Result.StderrOmitted},
@@ -214,13 +214,13 @@ func fullAnswer(ans gateway.Answer) runAnswer {
 
 // figuresOf takes the figures out of a run's products, and says what was left
 // out.
-func figuresOf(artifacts []executor.Artifact) (figures []jsontext.Value, notes []string) {
+func figuresOf(ans gateway.Answer) (figures []jsontext.Value, notes []string) {
 	figures = []jsontext.Value{}
-	for _, a := range artifacts {
+	for _, a := range ans.Result.Artifacts {
 		if a.MediaType != figureType {
 			continue
 		}
-		if why := figureFault(a.Data); why != "" {
+		if why := figureFault(a.Data, ans.Limits.ArtifactBytes); why != "" {
 			notes = append(notes, why)
 			continue
 		}

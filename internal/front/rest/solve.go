@@ -14,8 +14,8 @@ type solveRequest struct {
 	Timeout *float64 `json:"timeout"`
 }
 
-// solveAnswer has exactly the six keys of the contract.
-type solveAnswer struct {
+// Solution has exactly the six keys of POST /solve.
+type Solution struct {
 	Passed   bool           `json:"passed"`
 	Status   gateway.Status `json:"status"`
 	TimedOut bool           `json:"timed_out"`
@@ -44,14 +44,15 @@ func (s *server) solve(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.json(http.StatusOK, sixKeys(ans))
+	x.json(http.StatusOK, SolutionOf(ans))
 	return nil
 }
 
-func sixKeys(ans gateway.Answer) solveAnswer {
-	figures, notes := figuresOf(ans.Result.Artifacts)
+// SolutionOf renders an answer as POST /solve does; the last figure is the one.
+func SolutionOf(ans gateway.Answer) Solution {
+	figures, notes := figuresOf(ans)
 	ans.Result.Notes = append(ans.Result.Notes, notes...)
-	out := solveAnswer{
+	out := Solution{
 		Passed: ans.Status == gateway.Completed, Status: ans.Status, TimedOut: ans.Status == gateway.TimedOut,
 		Stdout: ans.StdoutText(), Summary: orNull(ans.Summary()),
 	}
@@ -68,16 +69,14 @@ func orNull(s string) *string {
 	return &s
 }
 
-// figureBytes bounds a figure on the wire, whatever the plugin's own bound is.
-const figureBytes = 512 << 10
-
 const figureType = "application/vnd.plotly.v1+json"
 
-// figureFault says why an artifact is no figure that we hand on.
-func figureFault(data []byte) string {
+// figureFault says why an artifact is no figure that we hand on. The bound is
+// the run's own, whatever the plugin made of it; 0: none.
+func figureFault(data []byte, bound uint64) string {
 	switch v := jsontext.Value(data); {
-	case len(data) > figureBytes:
-		return fmt.Sprintf("the figure was left out: it has %d bytes, at most %s are handed on", len(data), gateway.Bytes(figureBytes))
+	case bound > 0 && uint64(len(data)) > bound:
+		return fmt.Sprintf("the figure was left out: it has %d bytes, at most %s are handed on", len(data), gateway.Bytes(bound))
 	case !v.IsValid() || v.Kind() != '{':
 		return "the figure was left out: it is not a JSON object"
 	}
