@@ -280,6 +280,7 @@ func TestStrictYAML(t *testing.T) {
 		"number beyond":    {"limits: {queue: 99999999999}\n", "is no whole number"},
 		"token to plugin":  {"plugins: {calc: {env: [SOLVER_TOKEN]}}\n", `"SOLVER_TOKEN" must not reach a plugin`},
 		"no plugin":        {"plugins: {}\n", "plugins: names no plugin"},
+		"figure over wire": {"limits: {plotly_bytes: 3MiB}\n", "such a figure could never arrive"},
 		"code over body":   {"limits: {code_bytes: 1MiB}\n", "such code could never arrive"},
 	} {
 		t.Run(name, func(t *testing.T) {

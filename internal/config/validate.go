@@ -112,6 +112,10 @@ func (c *checker) limits() {
 	if l.Memory > 0 && (l.Memory < leastMemory || l.Memory > mostMemory) {
 		c.fault("limits.memory", "", "%s is none of %s to %s", l.Memory, leastMemory, mostMemory)
 	}
+	const mostFigure = 2 * MiB // what a plugin's answer may carry beside its text
+	if l.PlotlyBytes > mostFigure {
+		c.fault("limits.plotly_bytes", "", "%s is more than %s: such a figure could never arrive", l.PlotlyBytes, mostFigure)
+	}
 	const longest = 24 * time.Hour
 	if l.WallCeiling > longest {
 		c.fault("limits.wall_ceiling", "", "%s is more than a day", formatDuration(l.WallCeiling))
