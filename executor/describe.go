@@ -42,7 +42,7 @@ type Tool struct {
 	Language       string // Language.ID
 	Description    string // for a model; "{wall}" stands for the limit in force, in seconds
 	Parameters     []byte // JSON Schema of the arguments
-	SourceArgument string // which argument carries the code
+	SourceArgument string // which argument carries the code; empty: the arguments, as a JSON object, are the code
 	Stateful       bool   // needs a session
 }
 

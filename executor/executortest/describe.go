@@ -87,7 +87,7 @@ func checkTool(r reporter, t executor.Tool, languages map[string]bool) {
 		r.Errorf("tool %q: parameters: %v", t.Name, err)
 		return
 	}
-	if _, ok := parameters.Properties[t.SourceArgument]; !ok {
+	if _, ok := parameters.Properties[t.SourceArgument]; !ok && t.SourceArgument != "" {
 		r.Errorf("tool %q: the source's argument %q is none of its parameters", t.Name, t.SourceArgument)
 	}
 }

@@ -44,7 +44,9 @@ func centre() []Room {
 func rooms() []Room {
 	return []Room{
 		{Dir: "internal/auth", For: "request header → Caller", Own: []string{"internal/gateway"}, Third: []string{"golang.org/x/time"}},
-		{Dir: "internal/front/rest", For: "speaks HTTP and JSON and calls Solve", Own: []string{"internal/gateway", "executor!"},
+		{Dir: "internal/front/toolcall", For: "what a model's call asks for and what it is shown, the same on every front", Own: []string{"internal/gateway", "executor!"},
+			Third: []string{"github.com/go-json-experiment/json"}},
+		{Dir: "internal/front/rest", For: "speaks HTTP and JSON and calls Solve", Own: []string{"internal/gateway", "internal/front/toolcall", "executor!"},
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/audit"}},
 		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "executor!"},
 			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6"},

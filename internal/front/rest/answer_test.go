@@ -264,7 +264,7 @@ func TestCalculatorTextOfSeveralStatementsIsAPythonCell(t *testing.T) {
 
 func TestPythonToolWithoutSessions(t *testing.T) {
 	l := newLab(t)
-	l.python.tool = executor.Tool{Name: "python"}
+	l.python.tool = executor.Tool{Name: "python", SourceArgument: "code"}
 	for _, name := range []string{"python", "Code-Interpreter", "python_exec", "python_code_exec"} {
 		o := observe(t, l.do(call{path: "/v1/tools/call", token: token, body: `{"name":"` + name + `","arguments":{"code":"x"}}`}))
 		if !o.OK || o.Output != "x\n" || o.State == nil || *o.State != "new" || o.SessionID != nil {

@@ -8,6 +8,7 @@ import (
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sluice-gateway/sluice/internal/front/toolcall"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -62,7 +63,7 @@ func (s *server) callTools(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if _, err := waitField(body.Wait); err != nil {
+	if _, err := toolcall.WaitOf(body.Wait); err != nil {
 		return err
 	}
 	out := callsAnswer{Items: []any{}, Results: []callAnswer{}, RequestID: x.id}

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 
+	"github.com/sluice-gateway/sluice/internal/front/toolcall"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -15,7 +16,7 @@ type checkRequest struct {
 type checkAnswer struct {
 	Allow      bool                `json:"allow"`
 	Violations []gateway.Violation `json:"violations"`
-	Policy     *policy             `json:"policy"` // null: the text does not parse and was not judged
+	Policy     *toolcall.Policy    `json:"policy"` // null: the text does not parse and was not judged
 }
 
 func (s *server) check(x *exchange) error {
@@ -46,14 +47,14 @@ func decisionOf(ans gateway.Answer) checkAnswer {
 	if ans.Decision == nil {
 		return checkAnswer{Violations: []gateway.Violation{syntaxViolation(ans)}}
 	}
-	p := policyOf(ans.Decision)
+	p := toolcall.PolicyOf(ans.Decision)
 	p.DecisionID = ""
-	return checkAnswer{Allow: ans.Decision.Allow, Violations: violationsOf(ans), Policy: p}
+	return checkAnswer{Allow: ans.Decision.Allow, Violations: toolcall.ViolationsOf(ans), Policy: p}
 }
 
 // syntaxViolation tells a text that does not parse in the form of a violation.
 func syntaxViolation(ans gateway.Answer) gateway.Violation {
-	v := gateway.Violation{Rule: "syntax", Level: gateway.LevelError, Message: reason(ans), Line: 1, Column: 1}
+	v := gateway.Violation{Rule: "syntax", Level: gateway.LevelError, Message: toolcall.Reason(ans), Line: 1, Column: 1}
 	if p := ans.Result.Problem; p != nil {
 		v.Message = p.Type + ": " + p.Message
 		v.Line, v.Column = max(1, int(p.Line)), max(1, int(p.Column))

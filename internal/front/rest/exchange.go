@@ -212,7 +212,14 @@ func (x *exchange) send(status int, mediaType string, body []byte) {
 
 // request is the gateway's request, as far as it is the same for every route.
 func (x *exchange) request(route gateway.Route, tool, code string) gateway.Request {
-	return gateway.Request{ID: x.id, Traceparent: x.trace, Route: route, Caller: x.caller, Tool: tool, Code: []byte(code)}
+	req := x.by()
+	req.Route, req.Tool, req.Code = route, tool, []byte(code)
+	return req
+}
+
+// by is a request that says who asks, and nothing of what for.
+func (x *exchange) by() gateway.Request {
+	return gateway.Request{ID: x.id, Traceparent: x.trace, Caller: x.caller}
 }
 
 // answerTime bounds the sending of an answer after its run.

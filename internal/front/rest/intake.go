@@ -12,6 +12,7 @@ import (
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sluice-gateway/sluice/internal/front/toolcall"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -130,9 +131,6 @@ func text(field string, v *string) (string, error) {
 	return *v, nil
 }
 
-// longest is far above every ceiling, and far below what overflows.
-const longest = 24 * time.Hour
-
 // seconds reads an optional positive number of seconds; 0 when it is not there.
 func seconds(field string, v *float64) (time.Duration, error) {
 	switch {
@@ -141,7 +139,7 @@ func seconds(field string, v *float64) (time.Duration, error) {
 	case !(*v > 0): // NaN too
 		return 0, invalid(field, "must be a positive number of seconds")
 	}
-	d := time.Duration(math.Min(*v, longest.Seconds()) * float64(time.Second))
+	d := time.Duration(math.Min(*v, toolcall.Longest.Seconds()) * float64(time.Second))
 	return max(d, time.Millisecond), nil
 }
 

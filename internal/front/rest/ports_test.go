@@ -155,14 +155,14 @@ func newLab(t *testing.T, change ...func(*gateway.Config)) *lab {
 	t.Helper()
 	l := &lab{t: t, log: &safeBuffer{}, journal: &safeBuffer{}, policy: &rules{}, ready: true}
 	l.python = &target{
-		tool: executor.Tool{Name: "stateful_python_code_exec", Stateful: true}, language: "python",
+		tool: executor.Tool{Name: "stateful_python_code_exec", SourceArgument: "code", Stateful: true}, language: "python",
 		submit: func(_ context.Context, src executor.Source) (gateway.Submission, error) {
 			return prints(string(src.Code)+"\n", executor.Result{Status: executor.StatusOK}), nil
 		},
 	}
 	l.calc = &target{
 		tool: executor.Tool{
-			Name: "calculator", Description: "Evaluate within {wall} seconds.",
+			Name: "calculator", SourceArgument: "expression", Description: "Evaluate within {wall} seconds.",
 			Parameters: []byte(`{"type":"object","properties":{"expression":{"type":"string"}},"required":["expression"]}`),
 		}, language: "calc",
 		submit: func(_ context.Context, src executor.Source) (gateway.Submission, error) {

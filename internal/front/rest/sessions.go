@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/sluice-gateway/sluice/internal/front/toolcall"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -136,7 +137,7 @@ func (x *exchange) verbWait() (*time.Duration, error) {
 	if err := x.decodeOptional(&body); err != nil {
 		return nil, err
 	}
-	return waitField(body.Wait)
+	return toolcall.WaitOf(body.Wait)
 }
 
 func (s *server) interruptSession(x *exchange) error {
@@ -158,33 +159,4 @@ func (s *server) deleteSession(x *exchange) error {
 	x.Header().Set("Cache-Control", "no-store")
 	x.WriteHeader(http.StatusNoContent)
 	return nil
-}
-
-// waitField reads the seconds that a busy session may be waited for; nil: as
-// the gateway is set.
-func waitField(v *float64) (*time.Duration, error) {
-	switch {
-	case v == nil:
-		return nil, nil
-	case !(*v >= 0): // NaN too
-		return nil, invalid("wait", "must be a number of seconds that is not negative")
-	}
-	wait := time.Duration(min(*v, longest.Seconds()) * float64(time.Second))
-	return &wait, nil
-}
-
-// cell asks for a session; an empty id is the caller's default one.
-func cell(id *string, wait *float64) (*gateway.Cell, error) {
-	patience, err := waitField(wait)
-	if err != nil {
-		return nil, err
-	}
-	c := &gateway.Cell{Wait: patience}
-	if id != nil {
-		if *id == "" {
-			return nil, invalid("session_id", "must not be empty: leave it out for your default session")
-		}
-		c.Session = *id
-	}
-	return c, nil
 }

@@ -1,11 +1,11 @@
 package rest
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sluice-gateway/sluice/internal/front/toolcall"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -50,7 +50,7 @@ func (s *server) solve(x *exchange) error {
 
 // SolutionOf renders an answer as POST /solve does; the last figure is the one.
 func SolutionOf(ans gateway.Answer) Solution {
-	figures, notes := figuresOf(ans)
+	figures, notes := toolcall.Figures(ans)
 	ans.Result.Notes = append(ans.Result.Notes, notes...)
 	out := Solution{
 		Passed: ans.Status == gateway.Completed, Status: ans.Status, TimedOut: ans.Status == gateway.TimedOut,
@@ -67,18 +67,4 @@ func orNull(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-const figureType = "application/vnd.plotly.v1+json"
-
-// figureFault says why an artifact is no figure that we hand on. The bound is
-// the run's own, whatever the plugin made of it; 0: none.
-func figureFault(data []byte, bound uint64) string {
-	switch v := jsontext.Value(data); {
-	case bound > 0 && uint64(len(data)) > bound:
-		return fmt.Sprintf("the figure was left out: it has %d bytes, at most %s are handed on", len(data), gateway.Bytes(bound))
-	case !v.IsValid() || v.Kind() != '{':
-		return "the figure was left out: it is not a JSON object"
-	}
-	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/front/toolcall"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -28,7 +29,7 @@ const (
 type decisionEvent struct {
 	Allow      bool                `json:"allow"`
 	Violations []gateway.Violation `json:"violations"`
-	Policy     *policy             `json:"policy"`
+	Policy     *toolcall.Policy    `json:"policy"`
 }
 
 type outputEvent struct {
@@ -51,7 +52,7 @@ func (s *server) streamRun(x *exchange, req gateway.Request) error {
 	}
 	ans, err := s.cfg.Gateway.SolveFollowed(ctx, req, gateway.Follower{
 		Decided: func(d gateway.Decision) {
-			e.push("decision", decisionEvent{d.Allow, append([]gateway.Violation{}, d.Violations...), policyOf(&d)})
+			e.push("decision", decisionEvent{d.Allow, append([]gateway.Violation{}, d.Violations...), toolcall.PolicyOf(&d)})
 		},
 		Output: func(stream executor.Stream, chunk []byte) {
 			if t := text[stream]; t != nil {
@@ -65,7 +66,7 @@ func (s *server) streamRun(x *exchange, req gateway.Request) error {
 	text[executor.Stdout].flush()
 	text[executor.Stderr].flush()
 	if err == nil {
-		e.push("result", fullAnswer(ans))
+		e.push("result", toolcall.FullAnswer(ans))
 	}
 	e.close(err)
 	<-written

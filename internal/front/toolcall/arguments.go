@@ -1,4 +1,4 @@
-package rest
+package toolcall
 
 import (
 	"bytes"
@@ -9,46 +9,56 @@ import (
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
-// codeOf takes the code out of a tool call's arguments: an object, or the same
-// as a JSON string. It is empty when there is none.
-func codeOf(arguments jsontext.Value) (string, error) {
-	switch arguments.Kind() {
-	case '"':
-		var inner string
-		if err := json.Unmarshal(arguments, &inner); err != nil {
-			return "", badArguments()
-		}
-		if strings.TrimSpace(inner) == "" {
-			return "", nil
-		}
-		arguments = jsontext.Value(inner)
-	case 0, 'n':
-		return "", nil
+// sourceOf takes the program out of a call's arguments: an object, or the same as
+// a JSON string. It is empty when there is none. argument is what the tool says
+// carries it; without one the arguments themselves are the program.
+func sourceOf(arguments jsontext.Value, argument string) (string, error) {
+	object, err := objectOf(arguments)
+	if err != nil {
+		return "", err
 	}
-	var fields struct {
-		Code       jsontext.Value `json:"code"`
-		Expression jsontext.Value `json:"expression"`
-		Expr       jsontext.Value `json:"expr"`
-		Source     jsontext.Value `json:"source"`
+	if argument == "" {
+		return string(object), nil
 	}
-	if err := json.Unmarshal(arguments, &fields); err != nil || arguments.Kind() != '{' {
+	fields := map[string]jsontext.Value{}
+	if err := json.Unmarshal(object, &fields); err != nil {
 		return "", badArguments()
 	}
-	if fields.Code.Kind() != '"' {
-		fields.Code = nil // only the other three take what is no string
+	if fields["code"].Kind() != '"' {
+		delete(fields, "code") // only the others take what is no string
 	}
-	for _, v := range []jsontext.Value{fields.Code, fields.Expression, fields.Expr, fields.Source} {
-		if code := pythonStr(v); strings.TrimSpace(code) != "" {
+	for _, name := range []string{"code", "expression", "expr", "source", argument} {
+		if code := pythonStr(fields[name]); strings.TrimSpace(code) != "" {
 			return code, nil
 		}
 	}
 	return "", nil
 }
 
+// objectOf is the arguments as an object: null and nothing are an empty one.
+func objectOf(arguments jsontext.Value) (jsontext.Value, error) {
+	if arguments.Kind() == '"' {
+		var inner string
+		if err := json.Unmarshal(arguments, &inner); err != nil {
+			return nil, badArguments()
+		}
+		arguments = jsontext.Value(strings.TrimSpace(inner))
+	}
+	switch {
+	case len(arguments) == 0, string(arguments) == "null":
+		return jsontext.Value("{}"), nil
+	case arguments.Kind() == '{' && arguments.IsValid():
+		return arguments, nil
+	}
+	return nil, badArguments()
+}
+
 func badArguments() error {
-	return invalid("arguments", "must be a JSON object, or one as a JSON string")
+	return &gateway.InvalidError{Field: "arguments", Reason: "must be a JSON object, or one as a JSON string"}
 }
 
 // pythonStr is Python's str() of a JSON value, but empty for null.

@@ -1,4 +1,4 @@
-package rest
+package toolcall
 
 import (
 	"errors"
@@ -10,17 +10,18 @@ import (
 const (
 	calculator   = "calculator"
 	statefulTool = "stateful_python_code_exec"
+	python       = "python" // the language of a call that names no tool
 )
 
-// toolName is how names are compared: models write them in many ways.
-func toolName(name string) string {
+// Name is how names are compared: models write them in many ways.
+func Name(name string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "_")
 }
 
-// toolNames is name and what else may be meant by it, best first. The aliases
+// namesOf is name and what else may be meant by it, best first. The aliases
 // are those of the training tool; plugins may describe more.
-func toolNames(name string) []string {
-	switch name = toolName(name); name {
+func namesOf(name string) []string {
+	switch name = Name(name); name {
 	case "python_code_exec", "code_interpreter", "python_exec", python:
 		return []string{statefulTool, name, python}
 	case statefulTool:
@@ -31,11 +32,12 @@ func toolNames(name string) []string {
 	return []string{name}
 }
 
-func (s *server) findTool(name string) (gateway.Target, error) {
+// Find returns the tool that a model means by name, or gateway.ErrUnknownTool.
+func Find(g *gateway.Gateway, name string) (gateway.Target, error) {
 	var err error
-	for _, candidate := range toolNames(name) {
+	for _, candidate := range namesOf(name) {
 		var target gateway.Target
-		if target, err = s.cfg.Gateway.Find(candidate); !errors.Is(err, gateway.ErrUnknownTool) {
+		if target, err = g.Find(candidate); !errors.Is(err, gateway.ErrUnknownTool) {
 			return target, err
 		}
 	}
