@@ -49,7 +49,8 @@ func rooms() []Room {
 		{Dir: "internal/front/rest", For: "speaks HTTP and JSON and calls Solve", Own: []string{"internal/gateway", "internal/front/toolcall", "executor!"},
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/audit"}},
 		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "executor!"},
-			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6"},
+			// levenshtein: the field that a misspelt one was meant to be
+			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/agnivade/levenshtein"},
 			TestOwn: []string{"policies"}},
 		{Dir: "internal/pluginhost", For: "plugin processes, behind walls, found by tool name",
 			Own: []string{"executor!", "executor/wire!", "internal/gateway", "internal/sandbox"},

@@ -18,6 +18,7 @@ type language struct {
 	sections []string           // nil: all
 	query    rego.PreparedEvalQuery
 	rules    map[string]Rule
+	source   *compiled // what the query was made of, to explain decisions by
 }
 
 // compiled is one language's modules after OPA's compiler.

@@ -296,17 +296,34 @@ func (c *corpusRun) judge(ctx context.Context, e example, profile string, tree e
 // compare says how a decision differs from what the example demands.
 func (e example) compare(d gateway.Decision) error {
 	if !e.deny && !d.Allow {
-		return fmt.Errorf("it must be allowed and is denied: %s", places(d.Violations))
+		return &lineError{firstError(d.Violations), fmt.Errorf("it must be allowed and is denied: %s", places(d.Violations))}
 	}
 	if e.deny && d.Allow {
-		return errors.New("it must be denied and is allowed")
+		return &lineError{e.expect[0].line, fmt.Errorf("it must be denied and is allowed (expected: %s)", e.expectations())}
 	}
 	for _, want := range e.expect {
 		if !slices.ContainsFunc(d.Violations, want.met) {
-			return fmt.Errorf("it must break rule %q at line %d; it breaks %s", want.rule, want.line, places(d.Violations))
+			return &lineError{want.line, fmt.Errorf("it must break rule %q at line %d; it breaks %s", want.rule, want.line, places(d.Violations))}
 		}
 	}
 	return nil
+}
+
+func firstError(violations []gateway.Violation) int {
+	for _, v := range violations {
+		if isError(v) {
+			return v.Line
+		}
+	}
+	return 0
+}
+
+func (e example) expectations() string {
+	list := make([]string, 0, len(e.expect))
+	for _, want := range e.expect {
+		list = append(list, fmt.Sprintf("%s %d", want.rule, want.line))
+	}
+	return strings.Join(list, ", ")
 }
 
 func (want expectation) met(v gateway.Violation) bool {

@@ -182,7 +182,7 @@ func (b *builder) compileOne(d described) error {
 		return err
 	}
 	b.compiled[d.ID] = c
-	l := &language{input: input, sections: sections, rules: rules}
+	l := &language{input: input, sections: sections, rules: rules, source: c}
 	if schema != nil {
 		l.proof, err = proof(schema)
 	}

@@ -90,7 +90,7 @@ func TestFoldersThatDoNotLoad(t *testing.T) {
 		"waiver without a date":     {replaced("profiles.yaml", ", date: 2030-01-02", ""), "needs a rule, a subject, a reason and a date"},
 		"waiver with an odd date":   {replaced("profiles.yaml", "2030-01-02", "2.1.2030"), "is not of the form"},
 		"waiver that ended":         {replaced("profiles.yaml", "2030-01-02", "2029-05-31"), "it ended on 2029-05-31"},
-		"program denied":            {with("corpus/tiny/allow/x.txt", "eval\n"), "corpus/tiny/allow/x.txt: profile \"solve\": it must be allowed and is denied: blocked-name 1 (error)"},
+		"program denied":            {with("corpus/tiny/allow/x.txt", "eval\n"), "corpus/tiny/allow/x.txt:1: profile \"solve\": it must be allowed and is denied: blocked-name 1 (error)"},
 		"program allowed":           {with("corpus/tiny/deny/x.txt", "# expect: blocked-name 2\nprint\n"), "it must be denied and is allowed"},
 		"denied at another line":    {with("corpus/tiny/deny/x.txt", "# expect: blocked-name 3; profile: solve\neval\n"), `must break rule "blocked-name" at line 3; it breaks blocked-name 2`},
 		"denied by another rule":    {with("corpus/tiny/deny/x.txt", "# expect: import 2; profile: solve\neval\n"), `must break rule "import" at line 2`},

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/util"
 )
 
 // unreachable tells every rule that the decision does not depend on: a deny set
@@ -24,19 +23,4 @@ func (c *compiled) unreachable() error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-func (c *compiled) reach(from *ast.Rule, reached map[*ast.Rule]bool) {
-	work := []util.T{from}
-	for len(work) > 0 {
-		rule, ok := work[len(work)-1].(*ast.Rule)
-		work = work[:len(work)-1]
-		if !ok || reached[rule] {
-			continue
-		}
-		reached[rule] = true
-		for next := range c.compiler.Graph.Dependencies(rule) {
-			work = append(work, next)
-		}
-	}
 }

@@ -151,6 +151,7 @@ func (s *Store) Prepare(ctx context.Context) (commit func(), what string, err er
 		return nil, "", fmt.Errorf("reload: %w", context.Cause(ctx)) // somebody asked for that: no fault of the policy
 	}
 	if err != nil {
+		err = loadError(err)
 		s.lastErr, s.lastErrAt = err, s.cfg.Now()
 		s.cfg.Log.Error("policy is not put in force", "error", err, "kept", s.revisionName())
 		return nil, "", err

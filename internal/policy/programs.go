@@ -1,0 +1,33 @@
+package policy
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// Program is one program of a policy's corpus.
+type Program struct {
+	Name     string // its file, and the line where a file holds several
+	Language string
+	Code     []byte
+	Deny     bool     // the corpus wants it refused
+	Profiles []string // under which it is judged; empty: all of the policy's
+}
+
+// Programs lists the corpus of a policy folder in the order of its files.
+func Programs(folder fs.FS) ([]Program, error) {
+	read, err := readFolder(folder)
+	if err != nil {
+		return nil, err
+	}
+	examples, err := readExamples(read.corpus)
+	if err != nil {
+		return nil, fmt.Errorf("read corpus: %w", err)
+	}
+	programs := make([]Program, 0, len(examples))
+	for _, e := range examples {
+		programs = append(programs, Program{Name: e.name, Language: e.language, Code: e.code, Deny: e.deny, Profiles: slices.Clone(e.profiles)})
+	}
+	return programs, nil
+}
