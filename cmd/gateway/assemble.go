@@ -168,7 +168,7 @@ func (h *house) loadPolicy(ctx context.Context, skipCorpus bool) error {
 	store, err := policy.Load(ctx, policy.Config{
 		FS: h.policyFS(), Languages: h.languages(), Parse: h.parse, Workers: runtime.GOMAXPROCS(0),
 		Deadline: h.cfg.Policy.Deadline, MaxDocumentBytes: int(h.cfg.Limits.TreeBytes), Log: h.log,
-		SkipCorpus: skipCorpus,
+		SkipCorpus: skipCorpus, Tested: policies.FS(),
 	})
 	if err != nil {
 		return fmt.Errorf("load the policy from %s: %w", h.policyName(), err)

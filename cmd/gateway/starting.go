@@ -32,8 +32,22 @@ func (h *house) keepStarting(ctx context.Context) error {
 		return unlessEnded(ctx, err)
 	}
 	h.log.Info("ready", "policy", h.policies.revision(), "plugins", len(h.cfg.Plugins))
+	proved := h.proving(ctx)
 	<-told
-	return h.keepReloading(ctx)
+	err := h.keepReloading(ctx)
+	<-proved
+	return err
+}
+
+// proving judges what of the policy's corpus was left until the start was over.
+// The store tells how that went, and takes the policy out of force if it must.
+func (h *house) proving(ctx context.Context) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = h.policies.store.Load().ProveRest(ctx)
+	}()
+	return over
 }
 
 // untilReady loads the policy whenever a further language is known, until all

@@ -180,7 +180,20 @@ func (b *builder) prove(ctx context.Context) error {
 		return nil
 	}
 	run := &corpusRun{b: b, fired: map[string]bool{}}
-	return run.all(ctx, examples)
+	examples = run.parsable(examples)
+	first, left := examples, []example(nil)
+	if b.tested() {
+		first, left = firstPart(examples)
+	}
+	if err := run.all(ctx, first, b.cfg.Workers); err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		b.revision.left = func(ctx context.Context) error { return run.all(ctx, left, 1) }
+	} else {
+		run.neverFired()
+	}
+	return nil
 }
 
 // corpusRun judges examples on a few goroutines.
@@ -195,14 +208,17 @@ type corpusRun struct {
 // maxFaults bounds how many examples an error tells of.
 const maxFaults = 20
 
-func (c *corpusRun) all(ctx context.Context, examples []example) error {
-	slots := make(chan struct{}, c.b.cfg.Workers)
+func (c *corpusRun) all(ctx context.Context, examples []example, workers int) error {
+	slots := make(chan struct{}, workers)
 	var group sync.WaitGroup
-	for _, e := range c.parsable(examples) {
-		c.b.revision.judged++
+	for _, e := range examples {
+		if ctx.Err() != nil {
+			break
+		}
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
+			c.b.revision.judged.Add(1)
 			if err := c.one(ctx, e); err != nil {
 				c.mu.Lock()
 				defer c.mu.Unlock()
@@ -214,7 +230,6 @@ func (c *corpusRun) all(ctx context.Context, examples []example) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("run corpus: %w", err)
 	}
-	c.neverFired()
 	slices.SortFunc(c.faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	if more := len(c.faults) - maxFaults; more > 0 {
 		c.faults = append(c.faults[:maxFaults], fmt.Errorf("and %d more", more))

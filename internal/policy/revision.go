@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
@@ -20,7 +22,8 @@ type revision struct {
 	profiles  *profiles
 	warnings  []string
 	loadedAt  time.Time
-	judged    int
+	judged    atomic.Int64                // programs of the corpus so far
+	left      func(context.Context) error // judges those that were left for later; nil: none are. The Store's lock guards it
 }
 
 // Revision implements gateway.Policy.
@@ -46,7 +49,7 @@ func (r *revision) sections() map[string][]string {
 
 func (r *revision) describe(st *Status) {
 	st.Revision, st.Digest, st.AdmitsAll = r.name, r.digest, r.admitsAll
-	st.Profiles, st.LoadedAt, st.Corpus = r.profiles.names(), r.loadedAt, r.judged
+	st.Profiles, st.LoadedAt, st.Corpus = r.profiles.names(), r.loadedAt, int(r.judged.Load())
 	st.Warnings = slices.Clone(r.warnings)
 	st.Sections, st.Rules = r.sections(), map[string][]Rule{}
 	for id, l := range r.languages {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
@@ -28,6 +29,8 @@ type pythonParser struct {
 	in  io.WriteCloser
 	out *bufio.Reader
 }
+
+func shippedFS() fs.FS { return os.DirFS(shippedPolicies) }
 
 func startPython(tb testing.TB) *pythonParser {
 	tb.Helper()

@@ -34,6 +34,10 @@ type Config struct {
 	// SkipCorpus leaves out the run of the corpus, for a folder that was
 	// proved when the program was built.
 	SkipCorpus bool
+	// Tested is a folder whose whole corpus was judged when this program was
+	// built; nil: none was. FS, where it is the same file by file, is put in
+	// force after the first part of the corpus: see firstPart and ProveRest.
+	Tested fs.FS
 	// Workers bounds how many programs of the corpus are parsed at once; 0: 4.
 	Workers int
 	// Deadline bounds one decision; 0: 1 s.
@@ -96,7 +100,9 @@ type host struct {
 func Load(ctx context.Context, cfg Config) (*Store, error) {
 	cfg = withDefaults(cfg)
 	s := &Store{cfg: cfg, host: &host{deadline: cfg.Deadline, now: cfg.Now, newID: cfg.NewID}}
-	return s, s.Reload(ctx)
+	err := s.Reload(ctx)
+	s.cfg.Tested = nil // of the start alone: nobody waits for a reload, which proves all
+	return s, err
 }
 
 func withDefaults(cfg Config) Config {
@@ -177,7 +183,7 @@ func (s *Store) put(r *revision, turn uint64) {
 }
 
 func (s *Store) announce(r *revision) {
-	s.cfg.Log.Info("policy in force", "revision", r.name, "digest", r.digest, "corpus", r.judged, "sections", r.sections())
+	s.cfg.Log.Info("policy in force", "revision", r.name, "digest", r.digest, "corpus", r.judged.Load(), "left_for_later", r.left != nil, "sections", r.sections())
 	for _, w := range r.warnings {
 		s.cfg.Log.Warn("policy: " + w)
 	}
