@@ -48,6 +48,10 @@ func rooms() []Room {
 			Third: []string{"github.com/go-json-experiment/json"}},
 		{Dir: "internal/front/rest", For: "speaks HTTP and JSON and calls Solve", Own: []string{"internal/gateway", "internal/front/toolcall", "executor!"},
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/audit"}},
+		{Dir: "internal/front/admin", For: "speaks HTTP to operators", Own: []string{"internal/gateway"},
+			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth"}},
+		{Dir: "internal/telemetry", For: "counts what the gateway does", Own: []string{"internal/gateway"},
+			Third: []string{"github.com/prometheus/client_golang"}},
 		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "executor!"},
 			// levenshtein: the field that a misspelt one was meant to be
 			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/agnivade/levenshtein"},
@@ -81,7 +85,7 @@ func edges() []Room {
 		{Dir: "vendor-sync", For: "the command that holds the policy to its pin", Own: []string{"internal/upstream", "internal/config", "policies"},
 			Third: []string{"github.com/spf13/pflag"}},
 		{Dir: "cmd/gateway", For: "where the rooms meet",
-			Own:   []string{"executor", "internal/auth", "internal/audit", "internal/config", "internal/front", "internal/gateway", "internal/pluginhost", "internal/policy", "internal/sandbox", "internal/upstream", "policies"},
+			Own:   []string{"executor", "internal/auth", "internal/audit", "internal/config", "internal/front", "internal/gateway", "internal/pluginhost", "internal/policy", "internal/sandbox", "internal/telemetry", "internal/upstream", "policies"},
 			Third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 			// a plugin that is at fault on purpose, for the errors that no good one causes
 			TestOwn: []string{"executor/wire"}},
