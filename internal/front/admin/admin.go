@@ -1,0 +1,252 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	json "github.com/go-json-experiment/json"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// Scope is what a token needs where one is asked for.
+const Scope = "admin"
+
+// Authenticator says who asks, from a request's header alone.
+type Authenticator interface {
+	Authenticate(r *http.Request) (gateway.Caller, error)
+}
+
+// Policy is the policy in force, for those who look after it.
+type Policy interface {
+	// Status is what GET /admin/policy shows, as JSON.
+	Status() any
+	// Reload puts the policy's folder in force. On any fault the one before
+	// stays, and the error says what is wrong, with file:line where it has one.
+	Reload(ctx context.Context) error
+}
+
+// Config is what the front is made of. All but Routes must be set.
+type Config struct {
+	Auth    Authenticator
+	Policy  Policy
+	Metrics http.Handler
+	Log     *slog.Logger
+	// Loopback says that the listener can be reached from this machine alone.
+	Loopback bool
+	// Routes are what other rooms add, by pattern of net/http with its method
+	// ("GET /admin/plugins"). They are behind the same guard.
+	Routes map[string]http.Handler
+}
+
+type server struct {
+	cfg    Config
+	origin *http.CrossOriginProtection
+	index  []string
+}
+
+// New makes the handler of the admin listener. It is safe for concurrent use.
+func New(cfg Config) http.Handler {
+	s := &server{cfg: cfg, origin: http.NewCrossOriginProtection()}
+	mux := http.NewServeMux()
+	routes := map[string]http.Handler{
+		"GET /metrics":              cfg.Metrics,
+		"GET /admin/policy":         http.HandlerFunc(s.policy),
+		"POST /admin/policy/reload": http.HandlerFunc(s.reload),
+		"GET /debug/pprof/":         http.HandlerFunc(profiles),
+		"GET /{$}":                  http.HandlerFunc(s.list),
+	}
+	for pattern, handler := range cfg.Routes {
+		routes[pattern] = handler
+	}
+	allow := map[string][]string{}
+	for pattern, handler := range routes {
+		mux.Handle(pattern, handler)
+		method, path, _ := strings.Cut(pattern, " ")
+		allow[path] = append(allow[path], method)
+		s.index = append(s.index, strings.TrimSuffix(pattern, "{$}"))
+	}
+	slices.SortFunc(s.index, func(a, b string) int { return cmp.Compare(pathOf(a), pathOf(b)) })
+	for path, methods := range allow {
+		mux.Handle(path, s.wrongMethod(methods))
+	}
+	mux.HandleFunc("/", s.unknown)
+	return s.guard(mux)
+}
+
+func pathOf(pattern string) string {
+	_, path, _ := strings.Cut(pattern, " ")
+	return path
+}
+
+// ServerFor is an http.Server for the handler. A profile of the process takes
+// as long as it is asked to, up to the limit of an answer.
+func ServerFor(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 3 * time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), DisableGeneralOptionsHandler: true,
+	}
+}
+
+// guard lets in who may, and tells a panic.
+func (s *server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.recover(w, r)
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if err := s.admit(r); err != nil {
+			s.refuse(w, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *server) recover(w http.ResponseWriter, r *http.Request) {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	if fault == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+		panic(fault)
+	}
+	s.cfg.Log.Error("admin handler panicked", "route", r.Pattern, "panic", fault, "stack", string(debug.Stack()))
+	s.refuse(w, refusal{status: http.StatusInternalServerError, detail: "something went wrong here; the log has the cause"})
+}
+
+// admit says whether a request may be answered.
+func (s *server) admit(r *http.Request) error {
+	if s.cfg.Loopback && !throughProxy(r) {
+		if !ownName(r.Host) {
+			return refusal{status: http.StatusForbidden, detail: "this Host is not one of this machine's: ask http://127.0.0.1 or http://localhost, or forward with a token"}
+		}
+		if err := s.origin.Check(r); err != nil {
+			return refusal{status: http.StatusForbidden, detail: "a web page of another origin asks for this"}
+		}
+		return nil
+	}
+	caller, err := s.cfg.Auth.Authenticate(r)
+	var often interface{ RetryAfter() time.Duration }
+	switch {
+	case errors.As(err, &often):
+		return refusal{status: http.StatusTooManyRequests, detail: "the token's rate limit is reached"}
+	case err != nil:
+		return refusal{status: http.StatusUnauthorized, detail: "a valid token is needed: Authorization: Bearer TOKEN"}
+	case !caller.May(Scope):
+		return refusal{status: http.StatusForbidden, detail: "the token does not have the scope " + Scope}
+	}
+	return nil
+}
+
+// throughProxy says whether somebody forwarded the request: then it may come
+// from anywhere.
+func throughProxy(r *http.Request) bool {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if r.Header.Get(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ownName says whether a Host names this machine: localhost, or a loopback
+// address.
+func ownName(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// refusal is an error's answer.
+type refusal struct {
+	status int
+	detail string
+}
+
+// Error implements error.
+func (r refusal) Error() string { return r.detail }
+
+func (s *server) refuse(w http.ResponseWriter, err error) {
+	fault := refusal{status: http.StatusInternalServerError, detail: "something went wrong here; the log has the cause"}
+	if !errors.As(err, &fault) {
+		s.cfg.Log.Error("admin request failed", "error", err)
+	}
+	if fault.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	id := strings.ToLower(rand.Text())
+	w.Header().Set("X-Request-Id", id)
+	s.json(w, fault.status, map[string]any{
+		"detail": fault.detail, "request_id": id, "status": fault.status, "title": http.StatusText(fault.status),
+	})
+}
+
+func (s *server) json(w http.ResponseWriter, status int, v any) {
+	raw, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(true))
+	if err != nil {
+		s.cfg.Log.Error("encode an admin answer", "error", err)
+		status, raw = http.StatusInternalServerError, []byte(`{}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(raw, '\n')) // an error here is a caller who went away
+}
+
+func (s *server) list(w http.ResponseWriter, _ *http.Request) {
+	s.json(w, http.StatusOK, map[string]any{"endpoints": s.index})
+}
+
+func (s *server) unknown(w http.ResponseWriter, _ *http.Request) {
+	s.refuse(w, refusal{status: http.StatusNotFound, detail: "no such route; GET / lists them"})
+}
+
+// profiles are net/http/pprof's, but for the process's command line.
+func profiles(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/debug/pprof/profile":
+		pprof.Profile(w, r)
+	case "/debug/pprof/trace":
+		pprof.Trace(w, r)
+	default:
+		pprof.Index(w, r)
+	}
+}
+
+func (s *server) wrongMethod(methods []string) http.Handler {
+	slices.Sort(methods)
+	allow := strings.Join(methods, ", ")
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Allow", allow)
+		s.refuse(w, refusal{status: http.StatusMethodNotAllowed, detail: "this route takes " + allow})
+	})
+}
+
+func (s *server) policy(w http.ResponseWriter, _ *http.Request) {
+	s.json(w, http.StatusOK, s.cfg.Policy.Status())
+}
+
+// reload puts the policy's folder in force, or tells why not: the text of the
+// fault is for an operator, who may see a policy's file and line.
+func (s *server) reload(w http.ResponseWriter, r *http.Request) {
+	if err := s.cfg.Policy.Reload(r.Context()); err != nil {
+		s.refuse(w, refusal{status: http.StatusUnprocessableEntity, detail: err.Error()})
+		return
+	}
+	s.json(w, http.StatusOK, s.cfg.Policy.Status())
+}

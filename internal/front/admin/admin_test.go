@@ -1,0 +1,155 @@
+package admin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/sluice-gateway/sluice/internal/auth"
+	"github.com/sluice-gateway/sluice/internal/front/admin"
+)
+
+const (
+	adminToken = "token-of-an-operator"
+	solveToken = "token-of-a-caller"
+)
+
+type standing struct{ fault error }
+
+func (s *standing) Status() any                  { return map[string]string{"revision": "abc"} }
+func (s *standing) Reload(context.Context) error { return s.fault }
+
+func front(t *testing.T, loopback bool, policy *standing) http.Handler {
+	t.Helper()
+	authenticator, err := auth.New([]auth.Token{
+		{Name: "operator", Token: adminToken, Scopes: []string{admin.Scope}}, {Name: "caller", Token: solveToken, Scopes: []string{"solve"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(text string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
+	}
+	return admin.New(admin.Config{
+		Auth: authenticator, Policy: policy, Metrics: say("metrics"), Log: slog.New(slog.DiscardHandler), Loopback: loopback,
+		Routes: map[string]http.Handler{
+			"GET /admin/plugins": say("plugins"),
+			"GET /admin/panic":   http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret of a panic") }),
+		},
+	})
+}
+
+type ask struct {
+	method, path, host string
+	header             map[string]string
+}
+
+func do(h http.Handler, a ask) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(a.method, a.path, http.NoBody)
+	r.Host = a.host
+	for name, value := range a.header {
+		r.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestWhoIsLetIn(t *testing.T) {
+	bearer := func(token string) map[string]string { return map[string]string{"Authorization": "Bearer " + token} }
+	for name, c := range map[string]struct {
+		beyond bool // the listener is not on loopback
+		ask    ask
+		want   int
+	}{
+		"localhost":                  {ask: ask{host: "localhost:7861"}, want: 200},
+		"127.0.0.1":                  {ask: ask{host: "127.0.0.1:7861"}, want: 200},
+		"another loopback address":   {ask: ask{host: "127.1.2.3"}, want: 200},
+		"::1":                        {ask: ask{host: "[::1]:7861"}, want: 200},
+		"a name that resolves here":  {ask: ask{host: "evil.example:7861"}, want: 403},
+		"a name that begins so":      {ask: ask{host: "localhost.evil.example"}, want: 403},
+		"no host":                    {ask: ask{host: ""}, want: 403},
+		"a proxy without a token":    {ask: ask{host: "localhost", header: map[string]string{"X-Forwarded-For": "203.0.113.5"}}, want: 401},
+		"beyond, nothing":            {beyond: true, ask: ask{host: "localhost"}, want: 401},
+		"beyond, a wrong token":      {beyond: true, ask: ask{host: "x", header: bearer("nobody's token")}, want: 401},
+		"beyond, a token of callers": {beyond: true, ask: ask{host: "x", header: bearer(solveToken)}, want: 403},
+		"beyond, an operator":        {beyond: true, ask: ask{host: "x", header: bearer(adminToken)}, want: 200},
+	} {
+		c.ask.method, c.ask.path = http.MethodGet, "/admin/policy"
+		w := do(front(t, !c.beyond, &standing{}), c.ask)
+		if w.Code != c.want {
+			t.Errorf("%s: answered %d, want %d: %s", name, w.Code, c.want, w.Body)
+		}
+		if w.Code >= 400 {
+			wantProblem(t, name, w)
+		}
+	}
+}
+
+// wantProblem wants the one form of errors, and no token in it.
+func wantProblem(t *testing.T, name string, w *httptest.ResponseRecorder) {
+	t.Helper()
+	var body struct {
+		Detail    string `json:"detail"`
+		RequestID string `json:"request_id"`
+		Status    int    `json:"status"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || body.Detail == "" || body.RequestID == "" || body.Status != w.Code {
+		t.Errorf("%s: the error is %q (%v)", name, w.Body, err)
+	}
+	for _, secret := range []string{adminToken, solveToken, "nobody's token", "secret of a panic"} {
+		if strings.Contains(w.Body.String(), secret) {
+			t.Errorf("%s: the error holds %q", name, secret)
+		}
+	}
+}
+
+func TestAPageOfAnotherOriginChangesNothing(t *testing.T) {
+	for _, header := range []map[string]string{
+		{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"},
+	} {
+		w := do(front(t, true, &standing{}), ask{method: http.MethodPost, path: "/admin/policy/reload", host: "localhost:7861", header: header})
+		if w.Code != http.StatusForbidden {
+			t.Errorf("%v: answered %d, want 403", header, w.Code)
+		}
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	policy := &standing{}
+	h := front(t, true, policy)
+	for _, c := range []struct {
+		method, path string
+		status       int
+		holds        string
+	}{
+		{"GET", "/", 200, `"POST /admin/policy/reload"`},
+		{"GET", "/metrics", 200, "metrics"},
+		{"GET", "/admin/policy", 200, `"revision":"abc"`},
+		{"POST", "/admin/policy/reload", 200, `"revision":"abc"`},
+		{"GET", "/admin/policy/reload", 405, "this route takes POST"},
+		{"GET", "/admin/plugins", 200, "plugins"},
+		{"GET", "/admin/panic", 500, "the log has the cause"},
+		{"GET", "/admin/nothing", 404, "no such route"},
+		{"GET", "/debug/pprof/", 200, "goroutine"},
+		{"GET", "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
+		{"GET", "/debug/pprof/cmdline", 404, ""},
+	} {
+		w := do(h, ask{method: c.method, path: c.path, host: "localhost"})
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.holds) {
+			t.Errorf("%s %s answered %d %.200s, want %d with %q", c.method, c.path, w.Code, w.Body, c.status, c.holds)
+		}
+	}
+	policy.fault = errors.New("allowlist.rego:12: rego_type_error: undefined ref")
+	w := do(h, ask{method: http.MethodPost, path: "/admin/policy/reload", host: "localhost"})
+	if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "allowlist.rego:12") {
+		t.Errorf("a fault of the policy answered %d %s", w.Code, w.Body)
+	}
+	wantProblem(t, "a fault of the policy", w)
+}
