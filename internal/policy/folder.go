@@ -141,6 +141,22 @@ func (f *folder) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// contents is a digest of all files that count, the corpus included; of a folder
+// that cannot be read, of the reason.
+func contents(fsys fs.FS) string {
+	h := sha256.New()
+	f, err := readFolder(fsys)
+	if err != nil {
+		fmt.Fprintf(h, "error %v", err)
+		return hex.EncodeToString(h.Sum(nil))
+	}
+	fmt.Fprintln(h, f.digest())
+	for _, name := range sortedKeys(f.corpus) {
+		fmt.Fprintf(h, "%d:%s%d:%s", len(name), name, len(f.corpus[name]), f.corpus[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

@@ -10,15 +10,15 @@ import (
 
 // Rule is what a rule's METADATA says of it.
 type Rule struct {
-	ID          string // custom.id, as in a violation
-	Title       string
-	Description string
-	Hint        string            // custom.hint: what to write instead
-	Hints       map[string]string // custom.hints: the same for one subject
-	Covers      []string          // custom.covers: rules whose findings at the same place say less
-	URL         string            // custom.url
-	File        string            // where it is defined
-	Line        int
+	ID          string            `json:"id"` // custom.id, as in a violation
+	Title       string            `json:"title"`
+	Description string            `json:"description,omitzero"`
+	Hint        string            `json:"hint,omitzero"`   // custom.hint: what to write instead
+	Hints       map[string]string `json:"hints,omitempty"` // custom.hints: the same for one subject
+	Covers      []string          `json:"-"`               // custom.covers: rules whose findings at the same place say less
+	URL         string            `json:"url,omitzero"`    // custom.url
+	File        string            `json:"file"`            // where it is defined
+	Line        int               `json:"line"`
 }
 
 // findingKeys are the members of an element of deny, all of them, so that the

@@ -55,21 +55,23 @@ type Config struct {
 
 // Status is what a Store has in force, for operators.
 type Status struct {
-	Revision  string              // empty: none is in force
-	Digest    string              // SHA-256 of what decides, hexadecimal
-	AdmitsAll bool                // the policy says that it admits everything
-	Profiles  []string            // sorted
-	Sections  map[string][]string // by language; nil: all
-	Rules     map[string][]Rule   // by language, sorted by id
-	Warnings  []string            // of the load, such as a rule that no program of the corpus breaks
-	LoadedAt  time.Time
-	Corpus    int // programs that were judged to prove the revision
+	Revision  string              `json:"revision"`   // empty: none is in force
+	Digest    string              `json:"digest"`     // SHA-256 of what decides, hexadecimal
+	AdmitsAll bool                `json:"admits_all"` // the policy says that it admits everything
+	Profiles  []string            `json:"profiles"`   // sorted
+	Sections  map[string][]string `json:"sections"`   // by language; nil: all
+	Rules     map[string][]Rule   `json:"rules"`      // by language, sorted by id
+	Warnings  []string            `json:"warnings"`   // of the load, such as a rule that no program of the corpus breaks
+	LoadedAt  time.Time           `json:"loaded_at,omitzero"`
+	Corpus    int                 `json:"corpus"` // programs that were judged to prove the revision
 
-	LastError   string // of the last load, with file:line where it has one; empty: it was good
-	LastErrorAt time.Time
+	LastError   string    `json:"last_error"` // of the last load, with file:line where it has one; empty: it was good
+	LastErrorAt time.Time `json:"last_error_at,omitzero"`
+	Loads       uint64    `json:"loads"`        // that were put in force since the start
+	FailedLoads uint64    `json:"failed_loads"` // that were not
 
-	Slow   uint64 // decisions above 100 ms since the start
-	Faults uint64 // decisions that ended in a policy fault since the start
+	Slow   uint64 `json:"slow_decisions"` // decisions above 100 ms since the start
+	Faults uint64 `json:"policy_faults"`  // decisions that ended in a policy fault since the start
 }
 
 // Store keeps the policy in force. Safe for concurrent use.
@@ -78,11 +80,16 @@ type Store struct {
 	host    *host
 	current atomic.Pointer[revision]
 
-	mu        sync.Mutex // one load at a time; guards what follows
+	loading sync.Mutex // one load at a time
+
+	mu        sync.Mutex // guards what follows
+	seen      string     // what the folder held when it was last loaded
+	begun     uint64     // loads
+	inForce   uint64     // which of them current is
+	good      uint64     // loads that were put in force
+	failed    uint64     // loads that found a fault
 	lastErr   error
 	lastErrAt time.Time
-	loads     uint64 // good ones so far
-	inForce   uint64 // which of them is in force
 }
 
 // host is what a revision needs of its Store.
@@ -138,45 +145,65 @@ func newID() string {
 // says what is wrong, with file:line where there is one.
 func (s *Store) Reload(ctx context.Context) error {
 	commit, _, err := s.Prepare(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		commit()
 	}
-	commit()
-	return nil
+	return err
 }
 
 // Prepare is Reload in two steps, for what is put in force together with
 // something else or not at all: it reads and proves the folder and changes
-// nothing. commit puts in force what was proved, unless a later load was
-// quicker; what tells the change, and is empty when there is none.
+// nothing. commit puts in force what was proved, unless a load that was begun
+// later was quicker; it need not be called. what tells the change, and is empty
+// when there is none.
 func (s *Store) Prepare(ctx context.Context) (commit func(), what string, err error) {
+	s.loading.Lock()
+	defer s.loading.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.begun++
+	number := s.begun
+	s.seen = contents(s.cfg.FS)
+	s.mu.Unlock()
 	r, err := s.load(ctx)
 	if ctx.Err() != nil {
 		return nil, "", fmt.Errorf("reload: %w", context.Cause(ctx)) // somebody asked for that: no fault of the policy
 	}
 	if err != nil {
 		err = loadError(err)
-		s.lastErr, s.lastErrAt = err, s.cfg.Now()
-		s.cfg.Log.Error("policy is not put in force", "error", err, "kept", s.revisionName())
+		s.fail(err)
 		return nil, "", err
 	}
-	s.loads++
-	turn := s.loads
 	if before := s.current.Load(); before == nil || before.digest != r.digest {
 		what = s.revisionName() + " → " + r.name
 	}
-	return func() { s.put(r, turn) }, what, nil
+	return func() { s.put(r, number) }, what, nil
 }
 
-func (s *Store) put(r *revision, turn uint64) {
+// Changed says whether the folder holds something else than when it was last
+// loaded, or tried to be.
+func (s *Store) Changed() bool {
+	now := contents(s.cfg.FS)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if turn < s.inForce {
+	return now != s.seen
+}
+
+func (s *Store) fail(err error) {
+	s.mu.Lock()
+	s.failed++
+	s.lastErr, s.lastErrAt = err, s.cfg.Now()
+	s.mu.Unlock()
+	s.cfg.Log.Error("policy is not put in force", "error", err, "kept", s.revisionName())
+}
+
+func (s *Store) put(r *revision, number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if number < s.inForce {
 		return
 	}
-	s.inForce = turn
+	s.inForce = number
+	s.good++
 	s.lastErr, s.lastErrAt = nil, time.Time{}
 	s.current.Store(r)
 	s.announce(r)
@@ -212,7 +239,7 @@ func (s *Store) Current() (gateway.Policy, error) {
 func (s *Store) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Status{Slow: s.host.slow.Load(), Faults: s.host.faults.Load()}
+	st := Status{Slow: s.host.slow.Load(), Faults: s.host.faults.Load(), Loads: s.good, FailedLoads: s.failed}
 	if r := s.current.Load(); r != nil {
 		r.describe(&st)
 	}
