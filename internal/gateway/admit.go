@@ -138,3 +138,13 @@ func (g *Gateway) Waiting() int {
 	defer g.slots.mu.Unlock()
 	return g.slots.line.len()
 }
+
+// Running counts the submissions that have a slot.
+func (g *Gateway) Running() int {
+	g.slots.mu.Lock()
+	defer g.slots.mu.Unlock()
+	return g.Slots() - g.slots.free
+}
+
+// Slots is how many submissions may run at once.
+func (g *Gateway) Slots() int { return max(1, g.cfg.Limits.Concurrency) }

@@ -369,3 +369,10 @@ func totalMemory(list []executor.SessionInfo) (total uint64) {
 	}
 	return total
 }
+
+// OpenSessions counts the sessions of all callers.
+func (g *Gateway) OpenSessions() int {
+	g.sessions.mu.Lock()
+	defer g.sessions.mu.Unlock()
+	return len(g.sessions.byID)
+}

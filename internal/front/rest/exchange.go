@@ -92,8 +92,12 @@ func (x *exchange) end() {
 	if x.logged != 0 {
 		status = x.logged
 	}
+	took := time.Since(x.begun)
+	if x.s.cfg.Observe != nil {
+		x.s.cfg.Observe(method(x.r), strings.TrimSuffix(x.route, "{$}"), status, took)
+	}
 	x.s.cfg.Log.Log(context.WithoutCancel(x.r.Context()), level, "request", "request_id", x.id, "method", method(x.r), "route", x.route,
-		"status", status, "caller", x.caller.Name, "ms", time.Since(x.begun).Milliseconds())
+		"status", status, "caller", x.caller.Name, "ms", took.Milliseconds())
 }
 
 // method is a request's method for the log; what is none of HTTP's is the

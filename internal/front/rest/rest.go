@@ -20,8 +20,8 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (gateway.Caller, error)
 }
 
-// Config is what the front is made of. All but NewID and KeepAlive
-// must be set.
+// Config is what the front is made of. All but NewID, KeepAlive and
+// Observe must be set.
 type Config struct {
 	Gateway *gateway.Gateway
 	Auth    Authenticator
@@ -32,6 +32,10 @@ type Config struct {
 	NewID   func() string // makes request ids; nil: random ones
 
 	KeepAlive time.Duration // between comments in an event stream; 0: 15 s
+
+	// Observe is told of each exchange at its end; nil: nobody is. route is a
+	// pattern of the table, empty before one was found.
+	Observe func(method, route string, status int, took time.Duration)
 }
 
 // Limits are the front's own bounds.
