@@ -23,6 +23,7 @@ import (
 	"github.com/sluice-gateway/sluice/internal/gateway"
 	"github.com/sluice-gateway/sluice/internal/pluginhost"
 	"github.com/sluice-gateway/sluice/internal/policy"
+	"github.com/sluice-gateway/sluice/internal/telemetry"
 	"github.com/sluice-gateway/sluice/policies"
 )
 
@@ -33,6 +34,9 @@ type house struct {
 	host     *pluginhost.Host
 	policies standing
 	journal  *audit.Journal
+	metrics  *telemetry.Metrics
+	pins     pinCache
+	compare  chan struct{} // asks for a comparison of the policy with its upstream
 	gateway  *gateway.Gateway
 	drain    atomic.Int64 // nanoseconds that a stop waits for running requests
 }
@@ -40,8 +44,9 @@ type house struct {
 // assemble is the one place where rooms meet. Nothing runs yet; start does
 // that, and close ends it.
 func assemble(cfg *config.Loaded, getenv func(string) string, log *slog.Logger, stdout io.Writer) (*house, error) {
-	h := &house{cfg: cfg, log: log}
+	h := &house{cfg: cfg, log: log, compare: make(chan struct{}, 1)}
 	h.drain.Store(int64(cfg.Drain))
+	h.metrics = telemetry.New(telemetry.Config{Version: version, Build: build, State: h.telemetry})
 	var err error
 	if h.journal, err = audit.Open(audit.Config{File: cfg.Audit.File, Stdout: stdout, Log: log}); err != nil {
 		return nil, misused(fmt.Errorf("audit.file: %w", err))
@@ -54,7 +59,7 @@ func assemble(cfg *config.Loaded, getenv func(string) string, log *slog.Logger, 
 		return nil, misused(fmt.Errorf("plugins: %w", err))
 	}
 	h.gateway = gateway.New(gateway.Config{
-		Executors: h.host, Policies: &h.policies, Journal: h.journal, Log: log, Now: time.Now,
+		Executors: h.host, Policies: &h.policies, Journal: journals{h.journal, h.metrics}, Log: log, Now: time.Now,
 		Limits: gatewayLimits(cfg.Limits, h.concurrency()), Profiles: profiles(cfg.Policy.Profiles),
 		RecordSource: cfg.Audit.RecordSource, Sessions: sessionLimits(cfg.Session),
 	})

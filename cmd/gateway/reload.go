@@ -2,63 +2,67 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
-	"io/fs"
-	"time"
+	"errors"
+
+	"github.com/sluice-gateway/sluice/internal/policy"
 )
 
-// reloadPoll is how often a policy folder is looked at. Looking, instead of
-// being told, works on every file system and on folders that are replaced whole.
-const reloadPoll = 2 * time.Second
+// watches says whether a changed policy folder is put in force by itself.
+func (h *house) watches() bool { return h.cfg.Policy.Reload && h.cfg.Policy.Dir != "" }
 
 // keepReloading puts a changed policy folder in force until ctx ends, when
 // policy.reload is set and the folder has changed and come to rest. A policy
 // that fails its checks leaves the one before it in force; the store tells that.
 func (h *house) keepReloading(ctx context.Context) error {
-	if !h.cfg.Policy.Reload || h.cfg.Policy.Dir == "" {
-		<-ctx.Done()
-		return nil
+	var changed <-chan struct{}
+	if h.watches() {
+		var err error
+		if changed, err = policy.Watch(ctx, h.cfg.Policy.Dir, h.log); err != nil {
+			h.log.Error("the policy folder is not watched: SIGHUP and POST /admin/policy/reload load it again", "error", err)
+		}
 	}
-	ticker := time.NewTicker(reloadPoll)
-	defer ticker.Stop()
-	loaded := fingerprint(h.policyFS())
-	before := loaded
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
-		}
-		now := fingerprint(h.policyFS())
-		if now == loaded || now != before {
-			before = now
-			continue
-		}
-		loaded, before = now, now
-		if err := h.policies.store.Load().Reload(ctx); err == nil {
-			h.log.Info("policy was loaded again", "policy", h.policies.revision())
+		case <-h.compare:
 			h.tellUpstream(ctx)
+		case <-changed:
+			if h.policies.store.Load().Changed() {
+				_ = h.reloadPolicy(ctx) // the store has told why
+			}
 		}
 	}
 }
 
-// fingerprint changes when a file of the folder does: its name, size or time.
-func fingerprint(folder fs.FS) [sha256.Size]byte {
-	sum := sha256.New()
-	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(sum, path, info.Size(), info.ModTime().UnixNano(), info.Mode())
-		return nil
-	})
-	if err != nil {
-		fmt.Fprintln(sum, err)
+// errStarting is the answer to a reload before there is anything to keep.
+var errStarting = errors.New("the gateway is starting: no policy was loaded yet")
+
+// reloadPolicy puts the folder in force, or keeps what is.
+func (h *house) reloadPolicy(ctx context.Context) error {
+	store := h.policies.store.Load()
+	if store == nil {
+		return errStarting
 	}
-	return [sha256.Size]byte(sum.Sum(nil))
+	commit, _, err := h.preparePolicy(ctx, store)
+	if err == nil {
+		commit()
+	}
+	return err
+}
+
+// preparePolicy proves the folder; commit puts it in force.
+func (h *house) preparePolicy(ctx context.Context, store *policy.Store) (commit func(), what string, err error) {
+	put, what, err := store.Prepare(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	return func() {
+		put()
+		h.log.Info("policy was loaded again", "policy", h.policies.revision())
+		select {
+		case h.compare <- struct{}{}:
+		default: // it is asked for already
+		}
+	}, what, nil
 }

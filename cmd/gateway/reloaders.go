@@ -36,7 +36,7 @@ func (h *house) policyReloader() reloader {
 		if store == nil {
 			return func() {}, "", nil // the start is about to load it
 		}
-		return store.Prepare(ctx)
+		return h.preparePolicy(ctx, store)
 	}}
 }
 

@@ -77,8 +77,13 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 		return err
 	}
 	tellStart(log, cfg, listener.Addr())
+	stopAdmin, err := h.serveAdmin(ctx, tokens)
+	if err != nil {
+		return failed(errors.Join(err, h.close(ctx)))
+	}
+	defer stopAdmin()
 	door := newDoor(rest.New(rest.Config{
-		Gateway: h.gateway, Auth: tokens, Version: version, Log: log, Ready: h.ready,
+		Gateway: h.gateway, Auth: tokens, Version: version, Log: log, Ready: h.ready, Observe: h.observe,
 		Limits: rest.Limits{BodyBytes: int64(cfg.Limits.BodyBytes), CodeBytes: int(cfg.Limits.CodeBytes)},
 	}))
 	server := rest.ServerFor(door, rest.ServerConfig{
@@ -214,9 +219,6 @@ func tellStart(log *slog.Logger, cfg *config.Loaded, at net.Addr) {
 	}
 	if cfg.Audit.RecordSource {
 		log.Warn("the journal records the text of programs (audit.record_source)")
-	}
-	if cfg.Admin.Listen != "" && cfg.Origin("admin.listen").Place != "" {
-		log.Info("admin.listen is not built yet: nothing listens there", "address", cfg.Admin.Listen)
 	}
 	var left []string
 	for _, p := range config.Properties() {

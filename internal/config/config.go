@@ -23,7 +23,7 @@ type Config struct {
 
 // Admin is the second listener, for operators.
 type Admin struct {
-	Listen string `key:"listen" help:"address of the admin listener; empty = off; not built yet: nothing listens there"`
+	Listen string `key:"listen" help:"address of the admin listener; on any but a loopback address it wants a token with the scope admin; empty = off"`
 }
 
 // Log is how the gateway tells what it does, on standard error.
