@@ -44,7 +44,7 @@ lint:
 
 race: build
 	$(GO) build -race ./...
-	$(GO) test -race -p 1 -timeout 25m $(GOTEST_FLAGS) ./... # one room at a time: two cores, real processes, deadlines
+	$(GO) test -race -short -p 1 -timeout 25m $(GOTEST_FLAGS) ./... # one room at a time: two cores, real processes, deadlines
 
 policy-test:
 	$(GO) test -count=1 ./policies/... ./internal/policy/... ./internal/archtest/...

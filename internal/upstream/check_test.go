@@ -36,6 +36,7 @@ func TestShippedPolicyIsInStep(t *testing.T) {
 
 // Every call that an upstream bans is missed when the policy lets it go.
 func TestEachBannedCallIsMissed(t *testing.T) {
+	long(t)
 	pin, err := Pins(policies.FS())
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +69,7 @@ func TestEachBannedCallIsMissed(t *testing.T) {
 }
 
 func TestWhatMakesThePolicyLooser(t *testing.T) {
+	long(t)
 	for _, tt := range []struct {
 		name   string
 		change func(t *testing.T, folder fstest.MapFS)
@@ -138,6 +140,7 @@ func TestStricterPolicyIsInStep(t *testing.T) {
 // An edit of any list, and of what a profile makes of it, wants a review. One
 // that changes no entry does not.
 func TestEditsWithoutReview(t *testing.T) {
+	long(t)
 	for name, change := range map[string]func(fstest.MapFS){
 		"a list":  func(f fstest.MapFS) { addEntry(t, f, "writing_functions", "sympy.mathml") },
 		"a bound": func(f fstest.MapFS) { replace(t, f, "allowlist.rego", "max_nodes := 20000", "max_nodes := 20001") },
@@ -195,6 +198,7 @@ func TestReviewOfALooserPolicy(t *testing.T) {
 }
 
 func TestExceptions(t *testing.T) {
+	long(t)
 	t.Run("no longer applies", func(t *testing.T) {
 		folder := shipped(t)
 		replace(t, folder, "profiles.yaml", "        - __future__\n", "        - __future__\n        - random\n")
@@ -230,6 +234,7 @@ func TestStrictAllWantsVerifiedUpstreams(t *testing.T) {
 }
 
 func TestAnnotationNamesThePins(t *testing.T) {
+	long(t)
 	for name, want := range map[string]string{"another": "does not name tiny_gdn", "tiny_gdn": "says that it follows tiny_gdn at abc"} {
 		folder := shipped(t)
 		annotate(t, folder, name, "abc")
@@ -306,6 +311,7 @@ func TestLapsedWaiver(t *testing.T) {
 
 // The limit is on the processor's time: other programs may be busy too.
 func TestCheckIsFast(t *testing.T) {
+	long(t)
 	best := time.Hour
 	for range 3 {
 		before := processorTime(t)

@@ -90,6 +90,7 @@ func TestDriftStepByStep(t *testing.T) {
 
 // A set that the pin names is followed to its new name.
 func TestDriftFollowsNames(t *testing.T) {
+	long(t)
 	t.Parallel()
 	h := newHistory(t)
 	folder := pinned(t, h.pin, h.text)
@@ -106,6 +107,7 @@ func TestDriftFollowsNames(t *testing.T) {
 }
 
 func TestDriftOfWhatIsTakenBack(t *testing.T) {
+	long(t)
 	t.Parallel()
 	h := newHistory(t)
 	sets := validatorSets()
@@ -189,6 +191,7 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestUpdateToACommit(t *testing.T) {
+	long(t)
 	t.Parallel()
 	h := newHistory(t)
 	folder := pinned(t, h.pin, h.text)
@@ -213,6 +216,7 @@ func TestUpdateToACommit(t *testing.T) {
 
 // With write-lists the lists follow, and nothing else of the policy changes.
 func TestUpdateWritesLists(t *testing.T) {
+	long(t)
 	t.Parallel()
 	h := newHistory(t)
 	sets := validatorSets()
@@ -249,6 +253,7 @@ func TestUpdateWritesLists(t *testing.T) {
 
 // An upstream that was never fetched gets its digests and rules.
 func TestUpdateOfAnUnverifiedUpstream(t *testing.T) {
+	long(t)
 	t.Parallel()
 	h := newHistory(t)
 	folder := pinned(t, h.pin, h.text)

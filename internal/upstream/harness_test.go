@@ -311,3 +311,12 @@ func with(t testing.TB, folder fs.FS, source string) Config {
 	})
 	return Config{Folder: folder, Now: today, Source: s, Extract: parser(t)}
 }
+
+// long marks a test that loads the policy again and again on one goroutine: with
+// -short, as the race detector runs, once is enough.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("loads the same policy many times over on one goroutine; make test runs it")
+	}
+}

@@ -75,6 +75,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 
 // What an upstream's commits say stays text in a pull request.
 func TestMarkdownOfDrift(t *testing.T) {
+	long(t)
 	h := newHistory(t)
 	cfg := with(t, pinned(t, h.pin, h.text), h.repo.dir)
 	report, err := LookAhead(t.Context(), cfg)

@@ -67,6 +67,7 @@ func TestCheckOfASource(t *testing.T) {
 }
 
 func TestCheckFindsWhatASourceContradicts(t *testing.T) {
+	long(t)
 	t.Parallel()
 	h := newHistory(t)
 	missing := strings.Repeat("12345678", 5)
@@ -107,6 +108,7 @@ func TestCheckFindsWhatASourceContradicts(t *testing.T) {
 
 // A branch that was forced away leaves the pinned commit behind, or loses it.
 func TestForcePush(t *testing.T) {
+	long(t)
 	t.Parallel()
 	h := newHistory(t)
 	h.repo.git("checkout", "-q", "-b", "kept", h.pin)
@@ -151,6 +153,7 @@ func TestForcePush(t *testing.T) {
 
 // What a tree may hold is refused, and told.
 func TestHostileTrees(t *testing.T) {
+	long(t)
 	t.Parallel()
 	r := newRepo(t)
 	outside := filepath.Join(t.TempDir(), "outside.py")
@@ -240,6 +243,7 @@ func TestSourcesThatAreNotOpened(t *testing.T) {
 
 // The second upstream has no commit: its file, or a folder with it, will do.
 func TestSourcesWithoutHistory(t *testing.T) {
+	long(t)
 	t.Parallel()
 	text := validator(validatorSets())
 	dir := t.TempDir()
