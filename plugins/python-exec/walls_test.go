@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,7 +225,6 @@ var hostile = []string{
 // time, and the next is served as ever; afterwards no process, descriptor or
 // control group is left.
 func TestSiege(t *testing.T) {
-	before := groupsLeft(t)
 	p := start(t, map[string]any{"waiting_children": 4})
 	for _, code := range hostile { // what is made once and kept
 		run(t, p, code, besieged())
@@ -252,7 +252,7 @@ func TestSiege(t *testing.T) {
 	eventually(t, "no descriptor is left", func() bool { return openFiles(t) <= files })
 	zygote := p.zygotePID()
 	all := append(descendants(t, zygote), zygote)
-	folds := p.pool.ground.folds
+	folds, groups := p.pool.ground.folds, groupsOf(t, all)
 	if folds != nil && folds.made > 64 {
 		t.Errorf("%d control groups were made for at most 17 children at once", folds.made)
 	}
@@ -260,11 +260,10 @@ func TestSiege(t *testing.T) {
 	eventually(t, "no process is left", func() bool {
 		return !slices.ContainsFunc(all, func(pid int) bool { return unix.Kill(pid, 0) == nil })
 	})
-	for _, dir := range groupsLeft(t) {
-		if !slices.Contains(before, dir) {
-			t.Errorf("control group %q is left", dir)
-		}
+	if folds != nil && len(groups) != 1 {
+		t.Errorf("its children were in %q", groups)
 	}
+	eventually(t, "no control group is left", func() bool { return !anyGroup(groups) })
 }
 
 func siege(tb testing.TB) int {
@@ -280,27 +279,29 @@ func siege(tb testing.TB) int {
 	return n
 }
 
-// groupsLeft lists the control groups for children whose maker is gone.
-func groupsLeft(tb testing.TB) (left []string) {
+// groupsOf names the parents of the control groups that those processes are in.
+func groupsOf(tb testing.TB, pids []int) (names []string) {
 	tb.Helper()
-	_ = filepath.WalkDir("/sys/fs/cgroup", func(dir string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil || !e.IsDir():
-			return nil //nolint:nilerr // groups come and go
-		case dir == "/sys/fs/cgroup/pids" || dir == "/sys/fs/cgroup/cpuacct":
-			return fs.SkipDir // the locks are in the other tree
-		case !strings.HasPrefix(e.Name(), "sluice-python-"):
-			return nil
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+		if err != nil {
+			continue // it has ended
 		}
-		if f, err := os.Open(dir); err == nil {
-			if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-				left = append(left, dir)
-			}
-			f.Close()
+		names = append(names, regexp.MustCompile("sluice-python-[a-z0-9]+").FindAllString(string(text), -1)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// anyGroup tells whether a control group of one of those names exists.
+func anyGroup(names []string) (found bool) {
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && slices.Contains(names, e.Name()) {
+			found = true
 		}
-		return fs.SkipDir
+		return nil // groups come and go
 	})
-	return left
+	return found
 }
 
 func besieged() executor.Grant {
