@@ -176,12 +176,14 @@ func (c *child) closeFiles() {
 }
 
 // kill ends the child at once. It does nothing to a child that has ended.
-func (c *child) kill() {
+func (c *child) kill() { c.signal(unix.SIGKILL) }
+
+func (c *child) signal(s unix.Signal) {
 	raw, err := c.pidfd.SyscallConn()
 	if err != nil {
 		return
 	}
-	_ = raw.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) }) //nolint:gosec // a descriptor
+	_ = raw.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), s, nil, 0) }) //nolint:gosec // a descriptor
 }
 
 // finish records how the child ended; only the first call counts.

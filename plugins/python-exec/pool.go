@@ -26,6 +26,7 @@ type pool struct {
 	current *zygote
 	idle    []*child // oldest first
 	waiters []chan *child
+	spent   []*child  // done with, oldest first: see lay
 	making  int       // children on their way
 	moved   time.Time // when one set out while none was on its way, or last arrived
 	hurry   int       // children wanted now, beside the waiters
@@ -121,6 +122,7 @@ func (p *pool) keep(c *child) {
 		return
 	}
 	p.idle = append(p.idle, c)
+	p.wake.Broadcast() // see refill
 }
 
 // wanted is how many children are to be made now. Called locked.
@@ -175,6 +177,7 @@ func (p *pool) made(z *zygote, c *child, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.making--
+	defer p.unlay()
 	if p.lastErr = err; err == nil {
 		p.moved = time.Now()
 	}
@@ -254,6 +257,10 @@ func (p *pool) adopt(z *zygote) {
 		old.retire()
 	}
 	p.current = z
+	for _, c := range p.spent {
+		c.discard()
+	}
+	p.spent = nil
 	p.lastErr = nil
 	p.hurry = p.cfg.WaitingChildren
 	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.walls(), "children_apart_by", z.about.Apart)
@@ -294,6 +301,7 @@ func (p *pool) bury(z *zygote) {
 		kept = append(kept, c)
 	}
 	p.idle = kept
+	p.unlay()
 	if !p.closed {
 		p.log.Warn("the interpreter has died; starting another")
 	}
@@ -324,6 +332,7 @@ func (p *pool) close() {
 	p.closed = true
 	idle, waiters, current := p.idle, p.waiters, p.current
 	p.idle, p.waiters, p.current = nil, nil, nil
+	p.unlay()
 	p.wake.Broadcast()
 	p.mu.Unlock()
 	p.end()

@@ -19,12 +19,14 @@ import (
 
 // program is one parsed submission, held by the child that parsed it.
 type program struct {
-	plugin *plugin
-	src    executor.Source
-	tree   executor.Tree
-	child  *child
-	took   time.Duration // parsing
-	place  place
+	plugin  *plugin
+	src     executor.Source
+	tree    executor.Tree
+	child   *child
+	took    time.Duration // parsing
+	place   place
+	stopped bool // the child has run and said so; it runs nothing more
+	laid    bool // and was given to the pool
 }
 
 // Tree implements executor.Program.
@@ -32,7 +34,9 @@ func (p *program) Tree() executor.Tree { return p.tree }
 
 // Close implements executor.Program.
 func (p *program) Close() error {
-	p.child.discard()
+	if !p.laid {
+		p.plugin.pool.retire(p.child)
+	}
 	return nil
 }
 
@@ -58,6 +62,11 @@ func (p *program) Run(ctx context.Context, g executor.Grant, out executor.Output
 		deliver(said, g.Limits.ArtifactBytes, out, &res)
 		res.Usage = executor.Usage{Wall: time.Since(begin), CPU: seen.cpu, Parse: p.took, MaxRSSBytes: seen.rss}
 		res.Walls = p.child.z.walls()
+		if p.laid = p.stopped; p.laid {
+			p.plugin.pool.lay(p.child)
+		} else {
+			p.plugin.pool.refill()
+		}
 		return res, verdict
 	}
 }
@@ -148,7 +157,11 @@ func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, ou
 	if s.end != nil && c.forbade() == "" {
 		seen, measured = c.measure()
 	}
-	c.kill() // it has said its last word, or has no more to say
+	if p.stopped = measured && c.light(seen); p.stopped {
+		c.signal(unix.SIGSTOP) // it has said its last word: see pool.lay
+	} else {
+		c.kill() // or has no more to say
+	}
 	if measured {
 		// What it printed it flushed before its last word. Its end, some
 		// milliseconds of freeing memory, is not waited for.

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"testing"
+)
+
+// TestSpentStayUntilReplaced: whoever counts processes after an answer finds no
+// fewer than before, and a child that is done with runs nothing more.
+func TestSpentStayUntilReplaced(t *testing.T) {
+	p := start(t, map[string]any{"waiting_children": 3})
+	for range 5 {
+		settled(t, p)
+		before := len(descendants(t, p.zygotePID()))
+		o := run(t, p, "import threading, time\ndef late():\n    time.sleep(0.02)\n    print('late')\nthreading.Thread(target=late, daemon=True).start()\nprint('said')", granted())
+		if now := len(descendants(t, p.zygotePID())); now < before {
+			t.Errorf("%d processes after the answer, %d before", now, before)
+		}
+		if o.stdout != "said\n" {
+			t.Errorf("%v %q", o.status(), o.stdout)
+		}
+	}
+	settled(t, p)
+	p.pool.mu.Lock()
+	defer p.pool.mu.Unlock()
+	if len(p.pool.spent) > 0 {
+		t.Errorf("%d children are still held", len(p.pool.spent))
+	}
+}
