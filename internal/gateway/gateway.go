@@ -179,8 +179,8 @@ type Submission interface {
 	Close()
 }
 
-// Journal writes down what was decided. Record must not block for long and
-// must not keep a program's text.
+// Journal writes down what was decided. Record must not block for long. It may
+// keep the entry, which nobody changes any more.
 type Journal interface {
 	Record(e Entry)
 }
@@ -193,6 +193,7 @@ type Entry struct {
 	Caller      string
 	Route       Route
 	Tool        string
+	Language    string // empty: the tool was not found
 	Plugin      string
 	CodeSHA256  [32]byte
 	CodeBytes   int

@@ -283,7 +283,7 @@ func (w *walk) record(ans Answer, err error) {
 		Session: sessionDigest(w.session), State: ans.Result.SessionState,
 	}
 	if w.target != nil {
-		e.Tool, e.Plugin = w.target.Tool().Name, w.target.Plugin().Name
+		e.Tool, e.Plugin, e.Language = w.target.Tool().Name, w.target.Plugin().Name, w.target.Language().ID
 	}
 	if err != nil {
 		e.Fault = FaultClass(err)
