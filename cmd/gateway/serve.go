@@ -215,10 +215,10 @@ func tellStart(log *slog.Logger, cfg *config.Loaded, at net.Addr) {
 		log.Warn("configuration: " + w)
 	}
 	if cfg.Audit.File == audit.Off {
-		log.Warn("the decision journal is off (audit.file: off)")
+		log.Warn("the decision log is off (audit.file: off)")
 	}
 	if cfg.Audit.RecordSource {
-		log.Warn("the journal records the text of programs (audit.record_source)")
+		log.Warn("the decision log records the text of programs (audit.record_source)")
 	}
 	var left []string
 	for _, p := range config.Properties() {

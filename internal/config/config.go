@@ -110,10 +110,14 @@ type Sandbox struct {
 	Require []string `key:"require" help:"properties without which a plugin does not start"`
 }
 
-// Audit is the decision journal.
+// Audit is the decision log.
 type Audit struct {
-	File         string `key:"file" is:"path" help:"file of the journal; empty = standard output, off = none"`
-	RecordSource bool   `key:"record_source" help:"write each program's text into the journal too"`
+	File         string        `key:"file" is:"path" help:"file of the decision log; empty = standard output, off = none"`
+	RecordSource bool          `key:"record_source" help:"write each program's text, and messages that quote it, into the decision log too"`
+	RotateSize   Size          `key:"rotate_size" help:"size at which the file is put aside and a new one begun; in whole MiB"`
+	RotateEvery  time.Duration `key:"rotate_every" help:"age of its first line at which the file is put aside; 0 = none"`
+	KeepFiles    int           `key:"keep_files" help:"files put aside that are kept"`
+	KeepFor      time.Duration `key:"keep_for" help:"age at which files put aside are removed, in whole days; 0 = none"`
 }
 
 // TLS is how the public listener speaks TLS.
@@ -154,6 +158,7 @@ func Defaults() Config {
 		},
 		Plugins: map[string]*Plugin{"python": python, "calc": calc},
 		Sandbox: Sandbox{Require: Properties()},
+		Audit:   Audit{RotateSize: 100 * MiB, KeepFiles: 10},
 		TLS:     TLS{Mode: "off"},
 	}
 }

@@ -63,6 +63,7 @@ func (l *Loaded) validate() Faults {
 		c.fault(pluginsKey, "", "names no plugin")
 	}
 	c.sandbox()
+	c.positive("audit", map[string]bool{"rotate_size": l.Audit.RotateSize >= MiB, "keep_files": l.Audit.KeepFiles > 0})
 	if l.TLS.Mode != "off" {
 		c.fault("tls.mode", "leave it off and end TLS in front of the gateway", "%q is not built yet", l.TLS.Mode)
 	}
