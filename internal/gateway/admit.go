@@ -8,7 +8,8 @@ import (
 )
 
 // slots bounds how many submissions run at once, how many wait for it, and how
-// long a wait may be expected to take. Safe for concurrent use.
+// long a wait may be expected to take. What there is, is shared fairly between
+// callers. Safe for concurrent use.
 type slots struct {
 	now   func() time.Time
 	queue int
@@ -22,57 +23,61 @@ type slots struct {
 func newSlots(l Limits, now func() time.Time) *slots {
 	concurrency := max(1, l.Concurrency)
 	return &slots{
-		now: now, queue: l.Queue, free: concurrency, line: &fifo{},
+		now: now, queue: l.Queue, free: concurrency, line: newLine(),
 		bound: bound{slots: concurrency, target: l.QueueTarget},
 	}
 }
 
 // take waits at most wait for a slot. A *BusyError says that there was none in
-// time, or that nobody more may wait; ErrGone that the caller left first.
-func (s *slots) take(ctx context.Context, caller string, wait time.Duration) (release func(), err error) {
-	t, err := s.join(caller)
-	if err != nil {
-		return nil, err
-	}
-	if t == nil {
-		return s.held(), nil
+// time, that nobody more may wait, or that the caller has as many submissions
+// inside as it may; ErrGone that the caller left first.
+func (s *slots) take(ctx context.Context, caller Caller, wait time.Duration) (release func(), err error) {
+	t, release, err := s.join(caller)
+	if err != nil || t == nil {
+		return release, err
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-t.turn:
-		return s.held(), nil
+		return s.called(t)
 	case <-timer.C:
 		if s.leave(t) {
-			return nil, &BusyError{Reason: ErrBusy, After: s.expected()}
+			return nil, &BusyError{Reason: ErrBusy, After: s.expected(t.caller)}
 		}
-		return s.held(), nil // its turn came at that very moment
+		return s.called(t) // its turn came at that very moment
 	case <-ctx.Done():
 		if !s.leave(t) {
-			s.give()
+			if release, err := s.called(t); err == nil {
+				release()
+			}
 		}
 		return nil, ErrGone
 	}
 }
 
 // join takes a slot (no ticket), or a place in the line.
-func (s *slots) join(caller string) (*ticket, error) {
+func (s *slots) join(caller Caller) (t *ticket, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	waiting := s.line.len()
+	wait := s.bound.wait(s.line.ahead(caller.Name))
 	switch {
-	case s.free > 0 && waiting == 0:
+	case caller.Concurrency > 0 && s.line.inside(caller.Name) >= caller.Concurrency:
+		return nil, nil, &BusyError{Reason: ErrCallerBusy, After: s.bound.mean}
+	case s.free > 0 && s.line.len() == 0:
 		s.free--
-		return nil, nil
-	case waiting >= s.queue:
-		return nil, &BusyError{Reason: ErrQueueFull, After: s.bound.wait(waiting)}
-	case s.bound.tooLong(waiting, s.now()):
-		return nil, &BusyError{Reason: ErrOverload, After: s.bound.wait(waiting)}
+		at := s.now()
+		s.line.start(caller.Name, at)
+		return nil, s.held(caller.Name, at), nil
+	case s.bound.tooLong(wait, s.now()):
+		return nil, nil, &BusyError{Reason: ErrOverload, After: wait}
+	case s.line.len() >= s.queue && !s.line.yield(caller.Name):
+		return nil, nil, &BusyError{Reason: ErrQueueFull, After: wait}
 	}
-	t := &ticket{caller: caller, turn: make(chan struct{})}
-	s.line.push(t)
+	t = &ticket{caller: caller.Name, turn: make(chan struct{})}
+	s.line.push(t, s.now())
 	s.bound.lineIs(s.line.len(), s.now())
-	return t, nil
+	return t, nil, nil
 }
 
 // leave takes a place out of the line; false: its turn has come already.
@@ -84,35 +89,45 @@ func (s *slots) leave(t *ticket) bool {
 	return left
 }
 
-// held is the release of a slot that is held from now on.
-func (s *slots) held() func() {
-	begin := s.now()
+// called is what a ticket gives whose turn is over: a slot, or nothing because
+// somebody with fewer places got this one.
+func (s *slots) called(t *ticket) (release func(), err error) {
+	<-t.turn
+	if t.lost {
+		return nil, &BusyError{Reason: ErrQueueFull, After: s.expected(t.caller)}
+	}
+	return s.held(t.caller, t.begun), nil
+}
+
+// held is the release of a slot that a caller holds since then.
+func (s *slots) held(caller string, since time.Time) func() {
 	return func() {
 		s.mu.Lock()
-		s.bound.held(s.now().Sub(begin))
-		s.mu.Unlock()
-		s.give()
+		defer s.mu.Unlock()
+		at := s.now()
+		s.bound.held(at.Sub(since))
+		s.line.done(caller, since, at)
+		s.give(at)
 	}
 }
 
 // give hands a slot to who is next, or keeps it free.
-func (s *slots) give() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := s.line.pop()
+func (s *slots) give(at time.Time) {
+	next := s.line.pop(at)
 	if next == nil {
 		s.free++
 		return
 	}
-	s.bound.lineIs(s.line.len(), s.now())
+	next.begun = at
+	s.bound.lineIs(s.line.len(), at)
 	close(next.turn)
 }
 
-// expected is how long one more would wait.
-func (s *slots) expected() time.Duration {
+// expected is how long one more of a caller's would wait.
+func (s *slots) expected(caller string) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.bound.wait(s.line.len())
+	return s.bound.wait(s.line.ahead(caller))
 }
 
 // BusyError is a refusal for load. It wraps its reason, which wraps ErrBusy.

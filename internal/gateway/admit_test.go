@@ -15,7 +15,7 @@ const run = 20 * time.Millisecond // what a slot is held in these tests
 func held(l Limits) *slots {
 	s := newSlots(l, time.Now)
 	for range 3 {
-		release, err := s.take(context.Background(), "w", l.QueueWait)
+		release, err := s.take(context.Background(), Caller{Name: "w"}, l.QueueWait)
 		if err != nil {
 			panic(err)
 		}
@@ -37,7 +37,7 @@ func arrive(t *testing.T, s *slots, n int, gap time.Duration) (refused int, long
 	for range n {
 		go func() {
 			begin := time.Now()
-			release, err := s.take(context.Background(), "w", 10*time.Second)
+			release, err := s.take(context.Background(), Caller{Name: "w"}, 10*time.Second)
 			e := end{time.Since(begin), err}
 			if err == nil {
 				time.Sleep(run)
@@ -110,19 +110,19 @@ func TestBeforeAnyRunNobodyIsRefusedForTime(t *testing.T) {
 func TestWhoIsRefusedIsToldWhenToComeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := held(Limits{Concurrency: 1, Queue: 4})
-		first, err := s.take(context.Background(), "w", time.Second)
+		first, err := s.take(context.Background(), Caller{Name: "w"}, time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 4 {
 			go func() {
-				if release, err := s.take(context.Background(), "w", time.Hour); err == nil {
+				if release, err := s.take(context.Background(), Caller{Name: "w"}, time.Hour); err == nil {
 					release()
 				}
 			}()
 		}
 		synctest.Wait()
-		_, err = s.take(context.Background(), "w", time.Second)
+		_, err = s.take(context.Background(), Caller{Name: "w"}, time.Second)
 		var busy *BusyError
 		if !errors.As(err, &busy) || !errors.Is(err, ErrQueueFull) || busy.RetryAfter() != 5*run {
 			t.Errorf("take = %v, want ErrQueueFull and %v", err, 5*run)
@@ -136,7 +136,7 @@ func TestNoSlotIsLostToThoseWhoLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(Limits{Concurrency: 1, Queue: 1000}, time.Now)
 		for i := range 200 {
-			release, err := s.take(context.Background(), "w", time.Second)
+			release, err := s.take(context.Background(), Caller{Name: "w"}, time.Second)
 			if err != nil {
 				t.Fatal(i, err)
 			}
@@ -144,7 +144,7 @@ func TestNoSlotIsLostToThoseWhoLeave(t *testing.T) {
 			ended := make(chan error, 2)
 			for range 2 {
 				go func() {
-					got, err := s.take(ctx, fmt.Sprint(i), time.Duration(i%3)*time.Millisecond)
+					got, err := s.take(ctx, Caller{Name: fmt.Sprint(i)}, time.Duration(i%3)*time.Millisecond)
 					if err == nil {
 						got()
 					}

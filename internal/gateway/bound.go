@@ -46,15 +46,15 @@ func (b *bound) lineIs(waiting int, now time.Time) {
 	}
 }
 
-// wait is how long one more would wait behind those that wait.
-func (b *bound) wait(waiting int) time.Duration {
-	return b.mean * time.Duration(waiting+1) / time.Duration(b.slots)
+// wait is how long one more would wait behind so many others.
+func (b *bound) wait(ahead int) time.Duration {
+	return b.mean * time.Duration(ahead+1) / time.Duration(b.slots)
 }
 
-// tooLong says whether one more would wait for too long.
-func (b *bound) tooLong(waiting int, now time.Time) bool {
+// tooLong says whether one who would wait that long should not.
+func (b *bound) tooLong(wait time.Duration, now time.Time) bool {
 	if b.target == 0 || b.since.IsZero() || now.Sub(b.since) < burst {
 		return false
 	}
-	return b.wait(waiting) > max(b.target, fairWait*b.mean)
+	return wait > max(b.target, fairWait*b.mean)
 }

@@ -14,6 +14,7 @@ var (
 	ErrTooLarge       = errors.New("code is too large")
 	ErrBusy           = errors.New("no free slot in time")
 	ErrQueueFull      = fmt.Errorf("%w: the queue is full", ErrBusy)
+	ErrCallerBusy     = errors.New("caller has as many submissions at once as it may")
 	ErrOverload       = fmt.Errorf("%w: more is asked than can be served", ErrBusy)
 	ErrNoPolicy       = errors.New("no policy in force")
 	ErrPolicyFault    = errors.New("policy unavailable")
@@ -62,6 +63,7 @@ func faultClasses() []faultClass {
 		{ErrUnknownProfile, "unknown_profile"},
 		{ErrTooLarge, "too_large"},
 		{ErrBusy, "busy"},
+		{ErrCallerBusy, "caller_busy"},
 		{ErrNoPolicy, "no_policy"},
 		{ErrPolicyFault, "policy_fault"},
 		{ErrPluginDown, "plugin_down"},

@@ -26,6 +26,17 @@ type Caller struct {
 	Name    string   // for the journal and the policy
 	Profile string   // empty: the route's default
 	Scopes  []string // "solve", "run", "tools", "admin" …; "*" is all
+
+	Concurrency int    // submissions at once; 0: as many as there is room for
+	Quota       *Quota // how far the caller's rate is used, to be told; nil: it has none
+}
+
+// Quota is a rate, and how far it is used.
+type Quota struct {
+	Requests  int           // that may come at once
+	Window    time.Duration // in which as many become free again
+	Remaining int
+	Reset     time.Duration // until all of them are free, if none comes
 }
 
 // May reports whether the caller's token covers scope.

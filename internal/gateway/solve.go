@@ -149,7 +149,7 @@ func (w *walk) find() (err error) {
 
 func (w *walk) admit(ctx context.Context) (err error) {
 	begin := w.g.cfg.Now()
-	w.release, err = w.g.slots.take(ctx, w.req.Caller.Name, w.g.cfg.Limits.QueueWait)
+	w.release, err = w.g.slots.take(ctx, w.req.Caller, w.g.cfg.Limits.QueueWait)
 	w.stages.Wait += w.g.cfg.Now().Sub(begin)
 	return err
 }

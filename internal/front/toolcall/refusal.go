@@ -62,6 +62,7 @@ func table(codeBytes int) []row {
 		{gateway.ErrSessionBusy, Refusal{http.StatusConflict, "the session is running another cell, which did not end in time", busy}},
 		{gateway.ErrSessionLost, Refusal{http.StatusConflict, "the session has lost what it held; a reset or a cell starts it afresh", 0}},
 		{gateway.ErrSessionLimit, Refusal{http.StatusTooManyRequests, "the token has as many sessions as it may have: delete one, or let one expire", room}},
+		{gateway.ErrCallerBusy, Refusal{http.StatusTooManyRequests, "the token has as many submissions at once as it may have", busy}},
 		{gateway.ErrSessionsFull, Refusal{http.StatusServiceUnavailable, "no room for another session", room}},
 		{gateway.ErrSessionMemory, Refusal{http.StatusServiceUnavailable, "no room for another session: the open ones take as much memory as all may", room}},
 		{gateway.ErrPluginFault, Refusal{http.StatusInternalServerError, "", 0}},
