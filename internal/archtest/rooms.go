@@ -43,7 +43,9 @@ func centre() []Room {
 
 func rooms() []Room {
 	return []Room{
-		{Dir: "internal/auth", For: "request header → Caller", Own: []string{"internal/gateway"}, Third: []string{"golang.org/x/time"}},
+		// yaml and levenshtein: the file of named tokens, strict as config.yaml. golang-lru: the addresses that sent wrong tokens, bounded.
+		{Dir: "internal/auth", For: "request header → Caller", Own: []string{"internal/gateway"},
+			Third: []string{"golang.org/x/time", "go.yaml.in/yaml/v4", "github.com/agnivade/levenshtein", "github.com/hashicorp/golang-lru/v2"}},
 		{Dir: "internal/front/toolcall", For: "what a model's call asks for and what it is shown, the same on every front", Own: []string{"internal/gateway", "executor!"},
 			Third: []string{"github.com/go-json-experiment/json"}},
 		{Dir: "internal/front/rest", For: "speaks HTTP and JSON and calls Solve", Own: []string{"internal/gateway", "internal/front/toolcall", "executor!"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-gateway/sluice/internal/auth"
+	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
 const (
@@ -193,4 +194,91 @@ func FuzzCredential(f *testing.F) {
 			t.Errorf("%q, %q let %q in", authorization, key, c.Name)
 		}
 	})
+}
+
+func TestValidity(t *testing.T) {
+	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	now := noon
+	a, err := auth.NewWith([]auth.Token{{Name: "alice", Token: alice, NotBefore: noon, Expires: noon.Add(time.Hour)}},
+		auth.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Duration]error{
+		-1: auth.ErrNotYet, 0: nil, time.Hour - 1: nil, time.Hour: auth.ErrExpired,
+	} {
+		now = noon.Add(at)
+		if err := ask(a, "192.0.2.1:1", alice); !errors.Is(err, want) {
+			t.Errorf("at %v: %v", at, err)
+		}
+	}
+}
+
+// A changed list is in force at once, whole, and what was used of a rate stays
+// used.
+func TestPrepare(t *testing.T) {
+	slow := auth.Token{Name: "slow", Token: alice, Rate: 0.001, Burst: 1}
+	a, err := auth.New([]auth.Token{slow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(a, "", alice); err != nil {
+		t.Fatal(err)
+	}
+	var often *auth.RateError
+	put := func(tokens ...auth.Token) {
+		t.Helper()
+		commit, err := a.Prepare(tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commit()
+	}
+	put(slow, auth.Token{Name: "bob", Token: bob})
+	if err := ask(a, "", alice); !errors.As(err, &often) {
+		t.Errorf("the rate was forgotten: %v", err)
+	}
+	if err := ask(a, "", bob); err != nil {
+		t.Errorf("bob: %v", err)
+	}
+	if _, err := a.Prepare([]auth.Token{slow, slow}); err == nil {
+		t.Error("the same twice was taken")
+	}
+	if err := ask(a, "", bob); err != nil {
+		t.Errorf("after a refused list: %v", err)
+	}
+	slow.Burst = 2
+	put(slow)
+	if err := ask(a, "", alice); err != nil {
+		t.Errorf("another rate: %v", err)
+	}
+	if err := ask(a, "", bob); !errors.Is(err, auth.ErrUnknown) {
+		t.Errorf("bob is gone: %v", err)
+	}
+	put()
+	if err := ask(a, "", alice); !errors.Is(err, auth.ErrUnknown) {
+		t.Errorf("all are gone: %v", err)
+	}
+}
+
+func TestQuota(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	a, err := auth.NewWith([]auth.Token{{Name: "alice", Token: alice, Rate: 1, Burst: 60}}, auth.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r.Header.Set("X-Api-Key", alice)
+	for i := range 60 {
+		c, err := a.Authenticate(r)
+		want := gateway.Quota{Requests: 60, Window: time.Minute, Remaining: 59 - i, Reset: time.Duration(i+1) * time.Second}
+		if err != nil || *c.Quota != want {
+			t.Fatalf("request %d: %+v, %v", i, c.Quota, err)
+		}
+	}
+	_, err = a.Authenticate(r)
+	var often *auth.RateError
+	if !errors.As(err, &often) || often.Quota().Remaining != 0 || often.RetryAfter() != time.Second {
+		t.Errorf("one too many: %+v", err)
+	}
 }
