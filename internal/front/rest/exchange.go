@@ -32,6 +32,7 @@ type exchange struct {
 	status   int  // 0: nothing was answered yet
 	logged   int  // as status, but for a caller who went away
 	consumed bool // the body was read to its end
+	hostile  bool // of many wrong tokens from one address, which the log tells once
 }
 
 // Unwrap lets http.ResponseController reach the connection.
@@ -85,7 +86,7 @@ func (x *exchange) end() {
 		x.refuse(refusal{status: http.StatusInternalServerError})
 	}
 	level := slog.LevelInfo
-	if x.route == "/healthz" || x.route == "/readyz" {
+	if x.hostile || x.route == "/healthz" || x.route == "/readyz" {
 		level = slog.LevelDebug
 	}
 	status := x.status
@@ -124,6 +125,7 @@ func (x *exchange) admit(rt route) error {
 		return x.unknownCaller(err)
 	}
 	x.caller = caller
+	x.tellQuota(caller.Quota)
 	for _, scope := range rt.scopes {
 		if caller.May(scope) {
 			return nil
@@ -133,19 +135,6 @@ func (x *exchange) admit(rt route) error {
 		return nil
 	}
 	return refusal{status: http.StatusForbidden, detail: "the token does not have the scope " + rt.scopes[0]}
-}
-
-func (x *exchange) unknownCaller(err error) error {
-	var twice interface{ Ambiguous() bool }
-	if errors.As(err, &twice) && twice.Ambiguous() {
-		return refusal{status: http.StatusBadRequest, detail: "two different credentials were sent: send one"}
-	}
-	var often interface{ RetryAfter() time.Duration }
-	if errors.As(err, &often) {
-		return refusal{status: http.StatusTooManyRequests, detail: "the token's rate limit is reached", retry: often.RetryAfter()}
-	}
-	x.Header().Set("WWW-Authenticate", "Bearer")
-	return refusal{status: http.StatusUnauthorized, detail: "a valid token is needed: Authorization: Bearer TOKEN"}
 }
 
 // problem is the body of every error.

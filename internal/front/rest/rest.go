@@ -14,8 +14,10 @@ import (
 // Authenticator says who asks, from a request's header alone.
 //
 // An error with a method Ambiguous() bool that gives true is the request's
-// fault (400), one with RetryAfter() time.Duration a limit of the token (429);
-// any other error is a token that is missing or wrong (401).
+// fault (400), one with RetryAfter() time.Duration a limit of the token or of the
+// caller's address (429); any other error is a token that is missing or wrong
+// (401). Detail() string is shown to the caller, Quota() told in the header, and
+// one whose Hostile() bool gives true is not worth a line in the log.
 type Authenticator interface {
 	Authenticate(r *http.Request) (gateway.Caller, error)
 }

@@ -11,6 +11,7 @@ const (
 	scopeSolve = "solve"
 	scopeRun   = "run"
 	scopeTools = "tools"
+	scopeCells = "sessions"
 )
 
 // route is one row of the table: who may call what.
@@ -49,8 +50,9 @@ func (s *server) table() []route {
 	}
 }
 
-// cells are the scopes of those who can run a cell.
-func cells() []string { return []string{scopeTools, scopeRun} }
+// cells are the scopes for the verbs on sessions: of those who can run a cell, and
+// one for those who just look after them.
+func cells() []string { return []string{scopeTools, scopeRun, scopeCells} }
 
 func (r route) pattern() string { return strings.TrimSpace(r.method + " " + r.path) }
 
