@@ -76,6 +76,8 @@ func TestScripts(t *testing.T) {
 			"freeport":   freePort,
 			"waitready":  waitReady,
 			"terminate":  terminate,
+			"secret":     secret,
+			"mode":       fileMode,
 			"status":     exitStatus,
 			"eventually": eventually,
 		},

@@ -3,19 +3,15 @@ package main
 import (
 	"context"
 	"log/slog"
-	"net/http"
-	"sync/atomic"
 	"time"
 
-	"github.com/sluice-gateway/sluice/internal/auth"
 	"github.com/sluice-gateway/sluice/internal/config"
-	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
 // reloaders are the parts that SIGHUP reads again, in the order in which they
 // are put in force.
-func (a *app) reloaders(h *house, level *slog.LevelVar, tokens *standingTokens) []reloader {
-	return []reloader{logReloader(level), h.drainReloader(), a.tokenReloader(tokens, h.log), h.policyReloader()}
+func (a *app) reloaders(h *house, level *slog.LevelVar, tokens *tokenKeeper) []reloader {
+	return []reloader{logReloader(level), h.drainReloader(), tokens.reloader(), h.policyReloader()}
 }
 
 func logReloader(level *slog.LevelVar) reloader {
@@ -42,23 +38,3 @@ func (h *house) policyReloader() reloader {
 
 // drainTime is how long a stop waits for running requests.
 func (h *house) drainTime() time.Duration { return time.Duration(h.drain.Load()) }
-
-// standingTokens are the tokens in force.
-type standingTokens struct {
-	current atomic.Pointer[auth.Authenticator]
-}
-
-// Authenticate implements rest.Authenticator.
-func (s *standingTokens) Authenticate(r *http.Request) (gateway.Caller, error) {
-	return s.current.Load().Authenticate(r)
-}
-
-func (a *app) tokenReloader(tokens *standingTokens, log *slog.Logger) reloader {
-	return reloader{name: "tokens", keys: []string{"auth.token_file"}, prepare: func(_ context.Context, next *config.Loaded) (func(), string, error) {
-		fresh, err := a.authenticator(next, log)
-		if err != nil {
-			return nil, "", err
-		}
-		return func() { tokens.current.Store(fresh) }, "", nil
-	}}
-}

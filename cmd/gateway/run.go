@@ -116,6 +116,6 @@ refused the program.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
-	root.AddCommand(a.serveCommand(), a.runCommand(), a.checkCommand(), a.configCommand(), a.doctorCommand(), a.versionCommand())
+	root.AddCommand(a.serveCommand(), a.runCommand(), a.checkCommand(), a.configCommand(), a.doctorCommand(), a.tokenCommand(), a.versionCommand())
 	return root
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-gateway/sluice/internal/audit"
-	"github.com/sluice-gateway/sluice/internal/auth"
 	"github.com/sluice-gateway/sluice/internal/config"
 	"github.com/sluice-gateway/sluice/internal/front/rest"
 )
@@ -27,7 +26,8 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serves the HTTP API until SIGINT or SIGTERM.
 
 A token is needed: SOLVER_TOKEN, or a file (mode 0600) named by
-SOLVER_TOKEN_FILE or auth.token_file. /healthz answers from the start; /readyz
+SOLVER_TOKEN_FILE or auth.token_file, or a file of named tokens (auth.tokens,
+written by 'gateway token new'). /healthz answers from the start; /readyz
 says 503 until a policy is in force and every plugin is healthy.
 
 A signal stops it: /readyz says 503, running requests are finished (for
@@ -61,12 +61,10 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 	level := &slog.LevelVar{}
 	level.Set(levelOf(cfg.Log))
 	log := loggerAt(level, cfg.Log, a.stderr)
-	authenticator, err := a.authenticator(cfg, log)
+	tokens, err := newTokenKeeper(cfg, a.getenv, log)
 	if err != nil {
 		return misused(err)
 	}
-	tokens := &standingTokens{}
-	tokens.current.Store(authenticator)
 	listener, err := listen(ctx, cfg.Listen)
 	if err != nil {
 		return failed(err)
@@ -77,13 +75,13 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 		return err
 	}
 	tellStart(log, cfg, listener.Addr())
-	stopAdmin, err := h.serveAdmin(ctx, tokens)
+	stopAdmin, err := h.serveAdmin(ctx, tokens.auth)
 	if err != nil {
 		return failed(errors.Join(err, h.close(ctx)))
 	}
 	defer stopAdmin()
 	door := newDoor(rest.New(rest.Config{
-		Gateway: h.gateway, Auth: tokens, Version: version, Log: log, Ready: h.ready, Observe: h.observe,
+		Gateway: h.gateway, Auth: tokens.auth, Version: version, Log: log, Ready: h.ready, Observe: h.observe,
 		Limits: rest.Limits{BodyBytes: int64(cfg.Limits.BodyBytes), CodeBytes: int(cfg.Limits.CodeBytes)},
 	}))
 	server := rest.ServerFor(door, rest.ServerConfig{
@@ -93,6 +91,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go reloads.keep(ctx, hangup)
+	go tokens.watch(ctx)
 	return a.live(ctx, h, door, server, listener)
 }
 
@@ -105,25 +104,6 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	return listener, nil
-}
-
-// shortToken is the length under which a token can be guessed.
-const shortToken = 16
-
-// authenticator knows the one token that there is.
-func (a *app) authenticator(cfg *config.Loaded, log *slog.Logger) (*auth.Authenticator, error) {
-	token, err := auth.LoadToken(a.getenv, cfg.Auth.TokenFile)
-	if err != nil {
-		return nil, fmt.Errorf("serve does not start without a token: %w", err)
-	}
-	if len(token) < shortToken {
-		log.Warn("the token is short: use 16 random characters or more", "characters", len(token))
-	}
-	authenticator, err := auth.New([]auth.Token{{Name: "default", Token: token, Scopes: []string{"*"}}})
-	if err != nil {
-		return nil, fmt.Errorf("serve does not start without a token: %w", err)
-	}
-	return authenticator, nil
 }
 
 // live serves until a signal, a fault of the server, or a start that cannot

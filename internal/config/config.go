@@ -35,7 +35,10 @@ type Log struct {
 // Auth names the files that hold tokens; a token itself stands in no key.
 type Auth struct {
 	TokenFile string `key:"token_file" is:"path" help:"file with the default token, mode 0600; else SOLVER_TOKEN or SOLVER_TOKEN_FILE"`
-	Tokens    string `key:"tokens" is:"path" help:"file of named tokens; not built yet: must be empty"`
+	Tokens    string `key:"tokens" is:"path" help:"file of named tokens, mode 0600; 'gateway token new' writes it; a change is in force within seconds"`
+
+	TrustedProxies  []string `key:"trusted_proxies" help:"addresses and networks whose Forwarded or X-Forwarded-For is believed"`
+	FailedPerMinute int      `key:"failed_per_minute" help:"wrong tokens that one address may send a minute; then it is answered 429; 0 = not limited"`
 }
 
 // Limits bound every submission.
@@ -143,6 +146,7 @@ func Defaults() Config {
 		Drain:  30 * time.Second,
 		Admin:  Admin{Listen: "127.0.0.1:7861"},
 		Log:    Log{Level: "info", Format: "auto"},
+		Auth:   Auth{FailedPerMinute: 60},
 		Limits: Limits{
 			BodyBytes: 256 * KiB, CodeBytes: 64 * KiB, TreeBytes: 4 * MiB,
 			Queue: 64, QueueWait: 10 * time.Second, QueueTarget: 50 * time.Millisecond,

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
@@ -47,9 +48,7 @@ func (l *Loaded) validate() Faults {
 	c.address("admin.listen", l.Admin.Listen, true)
 	c.oneOf("log.level", l.Log.Level, "debug", "info", "warn", "error")
 	c.oneOf("log.format", l.Log.Format, "auto", "text", "json")
-	if l.Auth.Tokens != "" {
-		c.fault("auth.tokens", "leave it empty and give one token by SOLVER_TOKEN or auth.token_file", "named tokens are not built yet")
-	}
+	c.proxies()
 	const longestState = 50 // what a socket's path leaves for it
 	if len(l.State) > longestState {
 		c.fault("state_dir", "", "%q is longer than %d bytes, and sockets lie in it", l.State, longestState)
@@ -68,6 +67,15 @@ func (l *Loaded) validate() Faults {
 		c.fault("tls.mode", "leave it off and end TLS in front of the gateway", "%q is not built yet", l.TLS.Mode)
 	}
 	return c.faults
+}
+
+func (c *checker) proxies() {
+	for _, text := range c.l.Auth.TrustedProxies {
+		_, network := netip.ParsePrefix(text)
+		if _, address := netip.ParseAddr(text); network != nil && address != nil {
+			c.fault("auth.trusted_proxies", `write it like "10.0.0.1" or "10.0.0.0/8"`, "%q is no address and no network", text)
+		}
+	}
 }
 
 func (c *checker) address(path, address string, mayBeEmpty bool) {
