@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sluice-gateway/sluice/executor"
 )
 
@@ -299,4 +301,68 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := p.Parse(ctx, executor.Source{Code: []byte("1")}); executor.StatusOf(err) != executor.StatusOverloaded {
 		t.Errorf("parse after close: %v", err)
 	}
+}
+
+// TestChildrenThatDoNotStart: the interpreter stays, and with it the sessions;
+// when children can be had again they are.
+func TestChildrenThatDoNotStart(t *testing.T) {
+	p := start(t, map[string]any{"waiting_children": 2})
+	n := openSession(t, p, "a")
+	n.want(t, "kept = 6 * 7", "")
+	filled(t, p)
+	if _, s, err := p.session("a"); err != nil || s.settled() != nil {
+		t.Fatal("the session is not at rest", err)
+	}
+	old := p.zygotePID()
+	restore := fewFiles(t)
+	p.pool.mu.Lock()
+	for _, c := range p.pool.idle {
+		c.discard()
+	}
+	p.pool.idle, p.pool.hurry = nil, 2
+	p.pool.wake.Broadcast()
+	p.pool.mu.Unlock()
+	eventually(t, "children fail one after another", func() bool {
+		p.pool.mu.Lock()
+		defer p.pool.mu.Unlock()
+		return p.pool.failures.row >= 3
+	})
+	if err := p.CheckHealth(t.Context(), false); err == nil || !strings.Contains(err.Error(), "too many open files") {
+		t.Errorf("health: %v", err)
+	}
+	restore()
+	if o := run(t, p, "print('after')", granted()); o.stdout != "after\n" {
+		t.Errorf("the next submission: %v %v", o.status(), o.err)
+	}
+	if now := p.zygotePID(); now != old {
+		t.Errorf("the interpreter was replaced: %d, now %d", old, now)
+	}
+	n.want(t, "kept", "42")
+}
+
+// filled waits until no child is on its way.
+func filled(tb testing.TB, p *plugin) {
+	tb.Helper()
+	eventually(tb, "the pool is full", func() bool {
+		p.pool.top()
+		p.pool.mu.Lock()
+		defer p.pool.mu.Unlock()
+		return len(p.pool.idle) == p.cfg.WaitingChildren && p.pool.making == 0
+	})
+}
+
+// fewFiles lets this process open no more files, until restore.
+func fewFiles(tb testing.TB) (restore func()) {
+	tb.Helper()
+	var old unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &old); err != nil {
+		tb.Fatal(err)
+	}
+	// Whatever is open stays so; a new one would get a number that is too high.
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: old.Max}); err != nil {
+		tb.Fatal(err)
+	}
+	restore = sync.OnceFunc(func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &old) })
+	tb.Cleanup(restore)
+	return restore
 }

@@ -21,18 +21,19 @@ type pool struct {
 	end    context.CancelFunc
 	bg     sync.WaitGroup
 
-	mu      sync.Mutex
-	wake    *sync.Cond
-	current *zygote
-	idle    []*child // oldest first
-	waiters []chan *child
-	spent   []*child  // done with, oldest first: see lay
-	making  int       // children on their way
-	moved   time.Time // when one set out while none was on its way, or last arrived
-	hurry   int       // children wanted now, beside the waiters
-	slots   []int
-	lastErr error // of the last start or fork; nil after a success
-	closed  bool
+	mu       sync.Mutex
+	wake     *sync.Cond
+	current  *zygote
+	idle     []*child // oldest first
+	waiters  []chan *child
+	spent    []*child  // done with, oldest first: see lay
+	making   int       // children on their way
+	moved    time.Time // when one set out while none was on its way, or last arrived
+	hurry    int       // children wanted now, beside the waiters
+	slots    []int
+	lastErr  error // of the last start or fork; nil after a success
+	failures failures
+	closed   bool
 }
 
 const (
@@ -139,7 +140,7 @@ func (p *pool) make() {
 	defer p.bg.Done()
 	for {
 		p.mu.Lock()
-		for !p.closed && (p.current == nil || p.wanted() <= 0 || len(p.slots) == 0) {
+		for !p.closed && (p.current == nil || p.wanted() <= 0 || len(p.slots) == 0 || p.failures.pausing) {
 			p.wake.Wait()
 		}
 		if p.closed {
@@ -180,18 +181,14 @@ func (p *pool) made(z *zygote, c *child, err error) {
 	defer p.unlay()
 	if p.lastErr = err; err == nil {
 		p.moved = time.Now()
+		p.failures.row = 0
 	}
 	switch {
 	case err != nil:
 		if p.closed {
 			return
 		}
-		p.log.Warn("no child", "error", err)
-		if z == p.current {
-			p.current = nil // the tender starts another
-			z.kill()
-		}
-		p.wake.Broadcast()
+		p.failed(z, err)
 	case len(p.waiters) > 0 && z == p.current:
 		p.waiters[0] <- c
 		p.waiters = p.waiters[1:]
@@ -261,7 +258,7 @@ func (p *pool) adopt(z *zygote) {
 		c.discard()
 	}
 	p.spent = nil
-	p.lastErr = nil
+	p.lastErr, p.failures.row = nil, 0
 	p.hurry = p.cfg.WaitingChildren
 	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.walls(), "children_apart_by", z.about.Apart)
 	p.wake.Broadcast()

@@ -36,6 +36,7 @@ type zygote struct {
 	waiting map[uint64]chan forkReply
 	alive   map[uint64]*child
 	retired bool
+	worn    bool // due for replacement whatever its age
 }
 
 // The ways in which children are kept apart, as ready.Apart has them.
@@ -286,18 +287,9 @@ func (z *zygote) fork(c *child, uid int, files []*os.File, session bool) (*os.Fi
 		_, _, err = z.sock.WriteMsgUnix(command, unix.UnixRights(fds...), nil)
 	}
 	if err == nil {
-		timer := time.NewTimer(forkWithin)
-		defer timer.Stop()
-		select {
-		case got := <-reply:
-			if got.err == nil {
-				return got.pidfd, nil
-			}
-			err = got.err
-		case <-z.dead:
-			err = errZygote
-		case <-timer.C:
-			err = errSilent
+		var pidfd *os.File
+		if pidfd, err = z.forked(reply); err == nil {
+			return pidfd, nil
 		}
 	}
 	z.mu.Lock()
@@ -307,11 +299,31 @@ func (z *zygote) fork(c *child, uid int, files []*os.File, session bool) (*os.Fi
 	return nil, err
 }
 
+// forked waits for the answer to a fork. A wait that is over may be this
+// process's own absence, in a machine that was suspended: then the answer comes
+// in the moment that is left.
+func (z *zygote) forked(reply <-chan forkReply) (*os.File, error) {
+	for _, wait := range []time.Duration{forkWithin - lastMoment, lastMoment} {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case got := <-reply:
+			return got.pidfd, got.err
+		case <-z.dead:
+			return nil, errZygote
+		case <-timer.C:
+		}
+	}
+	return nil, errSilent
+}
+
+const lastMoment = time.Second
+
 // due says whether the zygote should be renewed.
 func (z *zygote) due(s settings) bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	return z.next >= uint64(s.RenewForks) || time.Since(z.born) > s.renewAge() //nolint:gosec // validated: not negative
+	return z.worn || z.next >= uint64(s.RenewForks) || time.Since(z.born) > s.renewAge() //nolint:gosec // validated: not negative
 }
 
 // retire lets the children at work finish; then the zygote ends.
