@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluice-gateway/sluice/internal/config"
@@ -115,6 +116,10 @@ func (h *house) pluginsUp() error {
 	return errors.Join(faults...)
 }
 
+// wallsRefusal is in what a plugin says that cannot put up what is required
+// around its programs: no later start of it can succeed either.
+const wallsRefusal = "sandbox.require"
+
 // wallsStand tells which walls stand around each plugin, and wants those of
 // sandbox.require. A plugin that runs programs in processes of their own was
 // told what is required around those, and did not start without; what stands
@@ -122,6 +127,9 @@ func (h *house) pluginsUp() error {
 // have no way to name a file.
 func (h *house) wallsStand() error {
 	for _, s := range h.host.Status() {
+		if s.State == pluginhost.Quarantined && strings.Contains(s.Why, wallsRefusal) {
+			return fmt.Errorf("plugin %q does not start: %s", s.Name, s.Why)
+		}
 		if len(s.Walls) == 0 {
 			continue
 		}

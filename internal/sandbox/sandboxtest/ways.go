@@ -33,7 +33,12 @@ const (
 	GVisor    Way = "gvisor"    // namespaces, but Landlock and user notification answer ENOSYS
 )
 
-// Ways lists every Way.
+// Bare is a host that offers neither Landlock nor namespaces, by whoever it is
+// entered: a program cannot be kept from files there, so a plugin that runs
+// programs must refuse to start. It is not one of [Ways].
+const Bare Way = "bare"
+
+// Ways lists every Way in which everything must work.
 func Ways() []Way { return []Way{Root, User, Container, GVisor} }
 
 // plainUID is the user of the ways without root.
@@ -56,8 +61,11 @@ func Enter(w Way) error {
 		filter = withoutNamespaces()
 	case GVisor:
 		filter = withoutLandlock()
+	case Bare:
+		filter = withoutNamespaces()
+		filter.Syscalls = append(filter.Syscalls, withoutLandlock().Syscalls...)
 	default:
-		return fmt.Errorf("enter the way %q: there are %v", w, Ways())
+		return fmt.Errorf("enter the way %q: there are %v and %s", w, Ways(), Bare)
 	}
 	if w == User || w == Container {
 		if err := becomePlain(); err != nil {
