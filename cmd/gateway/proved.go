@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -36,6 +37,8 @@ func policyFiles(folder fs.FS) (map[string][]byte, error) {
 		switch {
 		case err != nil:
 			return err
+		case entry.Type()&fs.ModeSymlink != 0:
+			return errors.New(name + " is a link: what it leads to is not compared")
 		case entry.IsDir() && name == "testdata":
 			return fs.SkipDir
 		case entry.IsDir() || !slices.Contains([]string{".rego", ".yaml", ".yml", ".json", ".py", ".txt"}, path.Ext(name)):

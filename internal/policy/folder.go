@@ -16,6 +16,7 @@ import (
 const (
 	maxFiles     = 20_000
 	maxFileBytes = 4 << 20
+	maxFolders   = 8
 )
 
 // Names in a folder; see docs and the package gateway's contract.
@@ -35,28 +36,15 @@ type folder struct {
 	schemas  map[string][]byte
 	corpus   map[string][]byte
 	profiles []byte // nil: there is no profiles.yaml
+	seen     int    // files
 }
 
 // readFolder reads every file that counts. Hidden names are passed over (a
-// ConfigMap's ..data among them), and so are Rego tests and testdata.
+// ConfigMap's ..data among them), and so are Rego tests and testdata. Links are
+// followed, to folders too: a ConfigMap is made of them.
 func readFolder(fsys fs.FS) (*folder, error) {
 	f := &folder{rego: map[string]string{}, schemas: map[string][]byte{}, corpus: map[string][]byte{}}
-	seen := 0
-	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case name != "." && strings.HasPrefix(d.Name(), "."), name == testDir:
-			return skip(d)
-		case d.IsDir():
-			return nil
-		}
-		if seen++; seen > maxFiles {
-			return fmt.Errorf("more than %d files: is this a policy folder?", maxFiles)
-		}
-		return f.take(fsys, name)
-	})
-	if err != nil {
+	if err := f.walk(fsys, ".", 0); err != nil {
 		return nil, fmt.Errorf("read policy folder: %w", err)
 	}
 	if _, ok := f.rego[entryFile]; !ok {
@@ -65,11 +53,45 @@ func readFolder(fsys fs.FS) (*folder, error) {
 	return f, nil
 }
 
-func skip(d fs.DirEntry) error {
-	if d.IsDir() {
-		return fs.SkipDir
+// walk reads what is below a folder.
+func (f *folder) walk(fsys fs.FS, dir string, depth int) error {
+	if depth > maxFolders {
+		return fmt.Errorf("%s lies more than %d folders deep: does a link lead back?", dir, maxFolders)
+	}
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := path.Join(dir, entry.Name())
+		if strings.HasPrefix(entry.Name(), ".") || name == testDir {
+			continue
+		}
+		isFolder := entry.IsDir()
+		if entry.Type()&fs.ModeSymlink != 0 {
+			info, err := fs.Stat(fsys, name)
+			if err != nil {
+				return err
+			}
+			isFolder = info.IsDir()
+		}
+		if isFolder {
+			err = f.walk(fsys, name, depth+1)
+		} else {
+			err = f.one(fsys, name)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+func (f *folder) one(fsys fs.FS, name string) error {
+	if f.seen++; f.seen > maxFiles {
+		return fmt.Errorf("more than %d files: is this a policy folder?", maxFiles)
+	}
+	return f.take(fsys, name)
 }
 
 // take reads name if it is a file that counts.

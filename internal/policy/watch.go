@@ -26,11 +26,15 @@ const (
 // replaced, as editors, deployments and ConfigMaps do it. It tells too often
 // rather than too seldom; [Store.Changed] says whether there is something new.
 func Watch(ctx context.Context, dir string, log *slog.Logger) (<-chan struct{}, error) {
+	return watchAt(ctx, dir, log, watchLook)
+}
+
+func watchAt(ctx context.Context, dir string, log *slog.Logger, look time.Duration) (<-chan struct{}, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("watch the policy folder: %w", err)
 	}
-	w := &watch{dir: dir, log: log, changed: make(chan struct{}, 1)}
+	w := &watch{dir: dir, log: log, look: look, changed: make(chan struct{}, 1)}
 	first, err := w.open()
 	if err != nil {
 		return nil, fmt.Errorf("watch the policy folder: %w", err)
@@ -42,6 +46,7 @@ func Watch(ctx context.Context, dir string, log *slog.Logger) (<-chan struct{}, 
 type watch struct {
 	dir     string
 	log     *slog.Logger
+	look    time.Duration // between looks without an event
 	changed chan struct{}
 }
 
@@ -55,14 +60,14 @@ func (w *watch) run(ctx context.Context, watcher *fsnotify.Watcher) {
 			w.await(ctx, watcher)
 			_ = watcher.Close() // nothing of it is used again
 		} else {
-			pause(ctx, watchLook)
+			pause(ctx, w.look)
 		}
 		if ctx.Err() != nil {
 			return
 		}
 		var err error
 		if watcher, err = w.open(); err != nil {
-			w.log.Warn("the policy folder cannot be watched; it is looked at instead", "every", watchLook, "error", err)
+			w.log.Warn("the policy folder cannot be watched; it is looked at instead", "every", w.look, "error", err)
 		}
 	}
 }
@@ -124,7 +129,7 @@ func (w *watch) addAll(watcher *fsnotify.Watcher) error {
 // await returns when the folder has changed and come to rest, when it is time to
 // look, or when ctx ends.
 func (w *watch) await(ctx context.Context, watcher *fsnotify.Watcher) {
-	look := time.NewTimer(watchLook)
+	look := time.NewTimer(w.look)
 	defer look.Stop()
 	var rest, limit <-chan time.Time
 	for {
