@@ -270,7 +270,7 @@ func (c *corpusRun) neverFired() {
 
 func (c *corpusRun) one(ctx context.Context, e example) error {
 	l := c.b.revision.languages[e.language]
-	tree, ended, err := c.b.cfg.Parse(ctx, e.language, e.code, l.sections)
+	tree, ended, err := c.b.trees.parse(ctx, c.b.cfg.Parse, e, l.sections)
 	if err != nil {
 		return fmt.Errorf("parse: %w", err)
 	}

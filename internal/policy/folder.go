@@ -36,7 +36,6 @@ type folder struct {
 	schemas  map[string][]byte
 	corpus   map[string][]byte
 	profiles []byte // nil: there is no profiles.yaml
-	seen     int    // files
 }
 
 // readFolder reads every file that counts. Hidden names are passed over (a
@@ -44,7 +43,8 @@ type folder struct {
 // followed, to folders too: a ConfigMap is made of them.
 func readFolder(fsys fs.FS) (*folder, error) {
 	f := &folder{rego: map[string]string{}, schemas: map[string][]byte{}, corpus: map[string][]byte{}}
-	if err := f.walk(fsys, ".", 0); err != nil {
+	w := &walker{fsys: fsys, take: f.take}
+	if err := w.walk(".", 0); err != nil {
 		return nil, fmt.Errorf("read policy folder: %w", err)
 	}
 	if _, ok := f.rego[entryFile]; !ok {
@@ -53,12 +53,18 @@ func readFolder(fsys fs.FS) (*folder, error) {
 	return f, nil
 }
 
-// walk reads what is below a folder.
-func (f *folder) walk(fsys fs.FS, dir string, depth int) error {
+// walker reads what is below a folder, links followed.
+type walker struct {
+	fsys fs.FS
+	take func(fsys fs.FS, name string) error
+	seen int // files
+}
+
+func (w *walker) walk(dir string, depth int) error {
 	if depth > maxFolders {
 		return fmt.Errorf("%s lies more than %d folders deep: does a link lead back?", dir, maxFolders)
 	}
-	entries, err := fs.ReadDir(fsys, dir)
+	entries, err := fs.ReadDir(w.fsys, dir)
 	if err != nil {
 		return err
 	}
@@ -67,18 +73,13 @@ func (f *folder) walk(fsys fs.FS, dir string, depth int) error {
 		if strings.HasPrefix(entry.Name(), ".") || name == testDir {
 			continue
 		}
-		isFolder := entry.IsDir()
-		if entry.Type()&fs.ModeSymlink != 0 {
-			info, err := fs.Stat(fsys, name)
-			if err != nil {
-				return err
-			}
-			isFolder = info.IsDir()
-		}
-		if isFolder {
-			err = f.walk(fsys, name, depth+1)
-		} else {
-			err = f.one(fsys, name)
+		isFolder, err := w.isFolder(name, entry)
+		switch {
+		case err != nil:
+		case isFolder:
+			err = w.walk(name, depth+1)
+		default:
+			err = w.file(name)
 		}
 		if err != nil {
 			return err
@@ -87,11 +88,22 @@ func (f *folder) walk(fsys fs.FS, dir string, depth int) error {
 	return nil
 }
 
-func (f *folder) one(fsys fs.FS, name string) error {
-	if f.seen++; f.seen > maxFiles {
+func (w *walker) isFolder(name string, entry fs.DirEntry) (bool, error) {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.IsDir(), nil
+	}
+	info, err := fs.Stat(w.fsys, name)
+	if err != nil {
+		return false, err
+	}
+	return info.IsDir(), nil
+}
+
+func (w *walker) file(name string) error {
+	if w.seen++; w.seen > maxFiles {
 		return fmt.Errorf("more than %d files: is this a policy folder?", maxFiles)
 	}
-	return f.take(fsys, name)
+	return w.take(w.fsys, name)
 }
 
 // take reads name if it is a file that counts.

@@ -21,7 +21,7 @@ func (s *Store) load(ctx context.Context) (*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{cfg: s.cfg, folder: folder, caps: capabilities(), revision: &revision{
+	b := &builder{cfg: s.cfg, trees: s.trees.next(), folder: folder, caps: capabilities(), revision: &revision{
 		host: s.host, digest: folder.digest(), languages: map[string]*language{}, loadedAt: s.cfg.Now(),
 	}}
 	for _, step := range []func(context.Context) error{b.parse, b.describe, b.compile, b.whole, b.profiles, b.prepare, b.prove} {
@@ -35,6 +35,7 @@ func (s *Store) load(ctx context.Context) (*revision, error) {
 // builder is a revision in the making.
 type builder struct {
 	cfg       Config
+	trees     *trees
 	folder    *folder
 	caps      *ast.Capabilities
 	modules   []module

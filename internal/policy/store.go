@@ -79,6 +79,7 @@ type Store struct {
 	cfg     Config
 	host    *host
 	current atomic.Pointer[revision]
+	trees   *trees // of the corpus
 
 	loading sync.Mutex // one load at a time
 
@@ -106,7 +107,7 @@ type host struct {
 // is good.
 func Load(ctx context.Context, cfg Config) (*Store, error) {
 	cfg = withDefaults(cfg)
-	s := &Store{cfg: cfg, host: &host{deadline: cfg.Deadline, now: cfg.Now, newID: cfg.NewID}}
+	s := &Store{cfg: cfg, trees: newTrees(), host: &host{deadline: cfg.Deadline, now: cfg.Now, newID: cfg.NewID}}
 	err := s.Reload(ctx)
 	s.cfg.Tested = nil // of the start alone: nobody waits for a reload, which proves all
 	return s, err
