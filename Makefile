@@ -63,6 +63,9 @@ siege: build ## forks, floods, 10 GB and endless loops at once; fails when /heal
 ways: build ## gateway doctor in the conditions of four kinds of host; needs root
 	@scripts/four_ways.sh
 
+reloads: build ## 500 reloads of the shipped policy under callers who never stop asking
+	SLUICE_TEST_RELOADS=$(or $(COUNT),500) $(GO) test -count=1 -timeout 90m -run '^TestReloadsUnderLoad$$' -v ./cmd/gateway | grep -v '"level"'
+
 soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py
 
