@@ -313,8 +313,9 @@ allowed_stores := {
 	"mpmath.iv.dps", "mpmath.iv.prec", "mpmath.mp.dps", "mpmath.mp.prec", "mpmath.mp.pretty",
 }
 
-# Libraries that evaluate texts handed to them, by the beginning of the path.
-evaluating_libraries := {"mpmath.", "sympy."}
+# Libraries that evaluate texts handed to them, by the beginning of the path: a pattern, since each
+# call that carries a text is held against it.
+evaluating_libraries := `^(?:mpmath|sympy)\.`
 
 # Methods that evaluate texts, whatever they are called on.
 evaluating_methods := {
@@ -348,20 +349,17 @@ max_integer_bits := 4096
 max_nested_finally := 3
 
 # ---------------------------------------------------------------------------
-# What the program uses, as sets to meet the lists
+# What the program uses. Where a list is met with a section, graph.reachable(section, list) gives
+# the names of the list that stand in the section: each is looked up by itself, so the cost is the
+# list's and no set of all that the program names is made. (Their places are no names: nothing is
+# reached beyond, and if it were, more would be refused, not less.)
 # ---------------------------------------------------------------------------
-
-names_used := object.keys(input.ast.names)
-
-attributes_used := object.keys(input.ast.attributes)
 
 paths_used := object.keys(input.ast.paths)
 
 values_used := object.keys(input.ast.values)
 
 calls_used := object.keys(input.ast.calls)
-
-words_used := object.keys(input.ast.words)
 
 kinds_used := object.keys(input.ast.kinds)
 

@@ -161,7 +161,7 @@ printed_to(path, at) if {
 }
 
 partials_in_use contains module if {
-	some module in (paths_used & partial_modules)
+	some module in graph.reachable(input.ast.paths, partial_modules)
 	not taken_out("partial_modules", module)
 }
 

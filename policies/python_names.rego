@@ -28,7 +28,7 @@ deny contains {"rule": "blocked-name", "msg": msg, "at": at, "subject": name} if
 }
 
 blocked_names_used contains name if {
-	some name in (names_used & blocked_names)
+	some name in graph.reachable(input.ast.names, blocked_names)
 	not taken_out("blocked_names", name)
 }
 
@@ -38,7 +38,7 @@ blocked_names_used contains name if {
 }
 
 blocked_names_used contains name if {
-	some name in (names_used & blocked_unless_bound)
+	some name in graph.reachable(input.ast.names, blocked_unless_bound)
 	not firm(name)
 	not taken_out("blocked_unless_bound", name)
 }
@@ -71,7 +71,7 @@ deny contains {"rule": "blocked-attribute", "msg": msg, "at": at, "subject": nam
 }
 
 blocked_attributes_used contains name if {
-	some name in (attributes_used & blocked_attributes)
+	some name in graph.reachable(input.ast.attributes, blocked_attributes)
 	not taken_out("blocked_attributes", name)
 }
 
@@ -81,7 +81,7 @@ blocked_attributes_used contains name if {
 }
 
 blocked_attributes_used contains name if {
-	some name in (attributes_used & borrowed_attributes)
+	some name in graph.reachable(input.ast.attributes, borrowed_attributes)
 	not own_attribute(name)
 	not taken_out("borrowed_attributes", name)
 }
@@ -164,7 +164,7 @@ deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if
 }
 
 blocked_paths_used contains path if {
-	some path in (paths_used & blocked_paths)
+	some path in graph.reachable(input.ast.paths, blocked_paths)
 	not taken_out("blocked_paths", path)
 }
 
@@ -200,7 +200,7 @@ deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if
 # The place begins a longer path that is open, and all places are known.
 excused(path, at) if {
 	not input.ast.truncated.paths[path]
-	some open in (paths_used & partial_names)
+	some open in graph.reachable(input.ast.paths, partial_names)
 	some longer in input.ast.paths[open]
 	array.slice(split(longer, ":"), 0, 2) == array.slice(split(at, ":"), 0, 2)
 }
@@ -219,8 +219,7 @@ deny contains {"rule": "blocked-keyword", "msg": msg, "at": at, "subject": name}
 }
 
 blocked_keywords_used contains name if {
-	some name in blocked_keywords
-	input.ast.identifiers[name]
+	some name in graph.reachable(input.ast.identifiers, blocked_keywords)
 	not taken_out("blocked_keywords", name)
 }
 

@@ -15,7 +15,7 @@ deny contains {"rule": "blocked-syntax", "msg": msg, "at": at, "subject": kind} 
 }
 
 blocked_syntax_used contains kind if {
-	some kind in (kinds_used & blocked_syntax)
+	some kind in graph.reachable(input.ast.kinds, blocked_syntax)
 	not taken_out("blocked_syntax", kind)
 }
 
@@ -63,14 +63,14 @@ type_making(entry) := "type() with several arguments is blocked" if entry.args >
 # A metaclass makes a class when it is called; only its name after metaclass= is plain.
 deny contains {"rule": "class-making", "msg": msg, "at": at, "subject": path} if {
 	input.ast.found.values == true
-	some path in allowed_metaclasses
+	some path in graph.reachable(input.ast.values, allowed_metaclasses)
 	some at in input.ast.values[path]
 	msg := sprintf("%s as a value is blocked", [path])
 }
 
 deny contains {"rule": "class-making", "msg": msg, "at": entry.at, "subject": path} if {
 	input.ast.found.calls == true
-	some path in allowed_metaclasses
+	some path in graph.reachable(input.ast.calls, allowed_metaclasses)
 	some entry in input.ast.calls[path]
 	msg := sprintf("calling %s is blocked", [path])
 }

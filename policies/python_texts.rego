@@ -10,17 +10,17 @@ package rules.python
 #   url: policies/README.md#code-in-text
 deny contains {"rule": "code-in-text", "msg": msg, "at": entry.at, "subject": key} if {
 	input.ast.found.calls == true
-	some key, entries in input.ast.calls
-	strings.any_prefix_match(key, evaluating_libraries)
+	some key in calls_used
+	regex.match(evaluating_libraries, key)
 	not key in writing_functions
-	some entry in entries
+	some entry in input.ast.calls[key]
 	code_in(entry)
 	msg := sprintf("code in a text for %s is blocked", [key])
 }
 
 deny contains {"rule": "code-in-text", "msg": msg, "at": entry.at, "subject": key} if {
 	input.ast.found.calls == true
-	some key in (calls_used & evaluating_methods)
+	some key in graph.reachable(input.ast.calls, evaluating_methods)
 	some entry in input.ast.calls[key]
 	code_in(entry)
 	msg := sprintf("code in a text for %s() is blocked", [key])
@@ -45,9 +45,9 @@ deny contains {"rule": "code-in-text", "msg": msg, "at": at, "subject": word} if
 	msg := sprintf("%s() in a text is blocked: sympy evaluates texts", [word])
 }
 
-code_words contains word if some word in (words_used & blocked_names)
+code_words contains word if some word in graph.reachable(input.ast.words, blocked_names)
 
-code_words contains word if some word in (words_used & blocked_unless_bound)
+code_words contains word if some word in graph.reachable(input.ast.words, blocked_unless_bound)
 
 # Texts may be put together anywhere; they matter where one of these is named. What is
 # evaluated by other functions the executor checks while the program runs.
@@ -55,12 +55,12 @@ evaluates_text if {
 	names_an_evaluator
 	some paths in input.ast.aliases
 	some path in paths
-	strings.any_prefix_match(concat("", [path, "."]), evaluating_libraries)
+	regex.match(evaluating_libraries, concat("", [path, "."]))
 }
 
-names_an_evaluator if count(attributes_used & evaluators) > 0
+names_an_evaluator if count(graph.reachable(input.ast.attributes, evaluators)) > 0
 
-names_an_evaluator if count(names_used & evaluators) > 0
+names_an_evaluator if count(graph.reachable(input.ast.names, evaluators)) > 0
 
 code_in(entry) if entry.cut
 
