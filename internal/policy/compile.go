@@ -52,6 +52,7 @@ func (c *compiled) prepare(ctx context.Context, store storage.Store) (rego.Prepa
 	if len(c.compiler.GetRulesExact(decisionRef())) == 0 {
 		return rego.PreparedEvalQuery{}, errors.New("package gateway has no rule named decision")
 	}
+	c.inline()
 	query, err := rego.New(
 		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(decisionRef())))),
 		rego.Compiler(c.compiler),

@@ -37,7 +37,7 @@ func readJSON(doc []byte) (any, error) {
 	if !utf8.Valid(doc) {
 		return nil, errUTF8
 	}
-	r := reader{text: string(doc)}
+	r := reader{text: string(doc), pairs: make([]pair, 0, usual), texts: make([]string, 0, usual/4), elems: make([]any, 0, usual/4)}
 	value, err := r.value()
 	if r.space(); err == nil && r.at < len(r.text) {
 		err = errors.New("text after the end")
@@ -68,6 +68,10 @@ type pair struct {
 	isText bool
 	value  any
 }
+
+// usual is how many members an object of a usual program's document has: those
+// of one and of all around it are kept while it is read.
+const usual = 64
 
 // slab is how many elements are allocated at once for small arrays.
 const slab = 128
