@@ -33,6 +33,7 @@ type Language struct {
 	Grammar    string   // "3.13": the version of the language's grammar
 	MediaTypes []string // "text/x-python"
 	Samples    []Sample
+	Lacks      map[string]string // kinds of samples that no program of the language can be, and why
 }
 
 // Tool is a name under which callers reach a language.
@@ -63,9 +64,22 @@ type Capacity struct {
 
 // Sample is a program that the conformance suite runs.
 type Sample struct {
-	// Kind is ok, syntax_error, runtime_error, forever, flood, alloc, effect,
-	// probe or canary; where sessions are kept also keep (binds something) and
-	// recall (prints WantStdout only in a session where keep has run).
+	// Kind is one of
+	//
+	//	ok             runs, and does what the other fields promise
+	//	syntax_error   does not parse
+	//	runtime_error  raises
+	//	forever        runs until a limit ends it
+	//	flood          writes without end, or far more than 1,000 bytes
+	//	alloc          takes more than 64 MiB of memory
+	//	effect, probe  the first changes what the second, run later, would see;
+	//	               the second's promises hold if it sees nothing of it
+	//	canary         has the identifiers of WantInTree
+	//	spawn          tries to leave a process behind
+	//	large          parses to a tree of more than 256 KiB
+	//
+	// and, where sessions are kept, keep (binds something) and recall (prints
+	// WantStdout only in a session where keep has run).
 	Kind       string
 	Code       []byte
 	WantStdout []byte

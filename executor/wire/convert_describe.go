@@ -39,6 +39,10 @@ func languageToWire(l executor.Language, samples bool) *executorpb.Language {
 	w := &executorpb.Language{
 		Id: clean(l.ID), Version: clean(l.Version), TreeSchema: clean(l.TreeSchema),
 		TreeSchemaJson: l.Schema, Grammar: clean(l.Grammar), MediaTypes: cleanAll(l.MediaTypes),
+		Lacks: map[string]string{},
+	}
+	for kind, why := range l.Lacks {
+		w.Lacks[clean(kind)] = clean(why)
 	}
 	if !samples {
 		return w
@@ -93,11 +97,16 @@ func languagesFromWire(c *check, list []*executorpb.Language) []executor.Languag
 		c.word0("language.grammar", l.GetGrammar())
 		c.texts("language.media_types", l.GetMediaTypes(), maxWord)
 		c.json("language.tree_schema_json", l.GetTreeSchemaJson())
+		c.count("language.lacks", len(l.GetLacks()), maxFew)
+		for kind, why := range l.GetLacks() {
+			c.word("language.lacks", kind)
+			c.text("language.lacks", why, maxText)
+		}
 		c.require(!slices.ContainsFunc(out, func(o executor.Language) bool { return o.ID == l.GetId() }),
 			"language %q stands twice", clip(l.GetId(), maxWord))
 		out = append(out, executor.Language{
 			ID: l.GetId(), Version: l.GetVersion(), TreeSchema: l.GetTreeSchema(), Schema: l.GetTreeSchemaJson(),
-			Grammar: l.GetGrammar(), MediaTypes: l.GetMediaTypes(), Samples: samplesFromWire(c, l.GetSamples()),
+			Grammar: l.GetGrammar(), MediaTypes: l.GetMediaTypes(), Samples: samplesFromWire(c, l.GetSamples()), Lacks: l.GetLacks(),
 		})
 	}
 	return out

@@ -5,6 +5,9 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -29,7 +32,11 @@ const (
 func Serve(e executor.Executor) {
 	hs := Handshake()
 	if os.Getenv(hs.MagicCookieKey) == hs.MagicCookieValue { // else go-plugin says what is wrong
-		if err := guardProcess(os.Getenv(EnvGuardFD)); err != nil {
+		err := commonVersion(os.Getenv(envVersions), hs.ProtocolVersion)
+		if err == nil {
+			err = guardProcess(os.Getenv(EnvGuardFD))
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "plugin:", err)
 			os.Exit(1)
 		}
@@ -46,6 +53,19 @@ func Serve(e executor.Executor) {
 		GRPCServer:      s.grpcServer,
 		Logger:          log,
 	})
+}
+
+// envVersions is where go-plugin's host names the major versions that it speaks.
+const envVersions = "PLUGIN_PROTOCOL_VERSIONS"
+
+// commonVersion says that a host speaks none of this plugin's versions. go-plugin
+// would answer with one that the host did not offer.
+func commonVersion(offered string, own uint) error {
+	list := strings.FieldsFunc(offered, func(r rune) bool { return r == ',' || r == ' ' })
+	if len(list) == 0 || slices.Contains(list, strconv.FormatUint(uint64(own), 10)) {
+		return nil
+	}
+	return fmt.Errorf("the host speaks version %s of the contract, and this plugin version %d", strings.Join(list, ", "), own)
 }
 
 // drainOnTerm makes SIGTERM a Drain, for as long as the process lives.

@@ -31,7 +31,7 @@ func (calculator) Describe() executor.Description {
 		Name:    "calc",
 		Version: version,
 		Languages: []executor.Language{{
-			ID: languageID, Version: version, TreeSchema: treeSchema, Schema: slices.Clone(schema), Grammar: grammar, Samples: samples(),
+			ID: languageID, Version: version, TreeSchema: treeSchema, Schema: slices.Clone(schema), Grammar: grammar, Samples: samples(), Lacks: lacks(),
 		}},
 		Tools: []executor.Tool{{
 			Name: "calculator", Aliases: []string{"calc"}, Language: languageID,

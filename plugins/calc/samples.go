@@ -16,6 +16,17 @@ func samples() []executor.Sample {
 		{Kind: "runtime_error", Code: []byte("1 / 0")},
 		{Kind: "forever", Code: []byte("pow(3, 1 << 1000000, (1 << 1000000) + 1)")},
 		{Kind: "alloc", Code: []byte("0" + strings.Repeat(" + (1 << 1000000)", 600))},
+		{Kind: "large", Code: []byte("max(" + strings.Repeat("1, ", 10_000) + "1)")},
 		{Kind: "canary", Code: []byte("canary_7f3a + sqrt(2)"), WantInTree: []string{"canary_7f3a", "sqrt"}},
+	}
+}
+
+// lacks says which samples an expression cannot be.
+func lacks() map[string]string {
+	return map[string]string{
+		"flood":  "an expression writes nothing; its one value is bounded",
+		"effect": "an expression changes nothing",
+		"probe":  "an expression changes nothing",
+		"spawn":  "an expression starts no process",
 	}
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/sluice-gateway/sluice/executor"
 )
@@ -95,6 +96,8 @@ func samples() []executor.Sample {
 		{Kind: "alloc", Code: []byte("blocks = []\nwhile True:\n    blocks.append(bytearray(1 << 22))\n")},
 		{Kind: "effect", Code: []byte("import math\nmath.pi = 3\n")},
 		{Kind: "probe", Code: []byte("import math\nprint(math.pi)\n"), WantStdout: []byte("3.141592653589793\n")},
+		{Kind: "spawn", Code: []byte("import os\nimport time\nfor k in range(4):\n    try:\n        if os.fork() == 0:\n            time.sleep(60)\n    except OSError:\n        pass\n")},
+		{Kind: "large", Code: []byte(strings.Repeat("large_name = [1, 2, 3]\n", 6000))},
 		{Kind: "keep", Code: []byte("kept_value = 41\n")},
 		{Kind: "recall", Code: []byte("print(kept_value + 1)\n"), WantStdout: []byte("42\n")},
 		{Kind: "canary", Code: []byte("import numpy as canary_alias\ncanary_name = canary_alias.arange(3).canary_attribute\n"), WantInTree: []string{"canary_name", "canary_alias", "canary_attribute"}},

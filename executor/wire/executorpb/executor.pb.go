@@ -418,8 +418,11 @@ type Language struct {
 	Samples        []*Sample              `protobuf:"bytes,5,rep,name=samples,proto3" json:"samples,omitempty"`                                       // only for a host with the feature "samples"
 	TreeSchemaJson []byte                 `protobuf:"bytes,6,opt,name=tree_schema_json,json=treeSchemaJson,proto3" json:"tree_schema_json,omitempty"` // JSON Schema 2020-12 of the tree document
 	Grammar        string                 `protobuf:"bytes,7,opt,name=grammar,proto3" json:"grammar,omitempty"`                                       // "3.13": version of the language's grammar
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Kinds of samples that the language cannot have, and why, for a reader:
+	// "flood": "an expression writes nothing". Minor version 1.
+	Lacks         map[string]string `protobuf:"bytes,8,rep,name=lacks,proto3" json:"lacks,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Language) Reset() {
@@ -501,11 +504,18 @@ func (x *Language) GetGrammar() string {
 	return ""
 }
 
+func (x *Language) GetLacks() map[string]string {
+	if x != nil {
+		return x.Lacks
+	}
+	return nil
+}
+
 // A program that the conformance suite runs, written by the plugin's author.
 type Sample struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// ok, syntax_error, runtime_error, forever, flood, alloc, effect, probe or
-	// canary; where sessions are kept also keep and recall.
+	// ok, syntax_error, runtime_error, forever, flood, alloc, effect, probe,
+	// canary, spawn or large; where sessions are kept also keep and recall.
 	Kind          string   `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	Code          []byte   `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
 	WantStdout    []byte   `protobuf:"bytes,3,opt,name=want_stdout,json=wantStdout,proto3" json:"want_stdout,omitempty"`
@@ -3325,7 +3335,7 @@ const file_executor_proto_rawDesc = "" +
 	"\x05build\x18\n" +
 	" \x01(\tR\x05build\x12\x1f\n" +
 	"\vsdk_version\x18\v \x01(\tR\n" +
-	"sdkVersion\"\xf1\x01\n" +
+	"sdkVersion\"\xeb\x02\n" +
 	"\bLanguage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1f\n" +
@@ -3335,7 +3345,12 @@ const file_executor_proto_rawDesc = "" +
 	"mediaTypes\x125\n" +
 	"\asamples\x18\x05 \x03(\v2\x1b.gateway.executor.v1.SampleR\asamples\x12(\n" +
 	"\x10tree_schema_json\x18\x06 \x01(\fR\x0etreeSchemaJson\x12\x18\n" +
-	"\agrammar\x18\a \x01(\tR\agrammar\"\x92\x01\n" +
+	"\agrammar\x18\a \x01(\tR\agrammar\x12>\n" +
+	"\x05lacks\x18\b \x03(\v2(.gateway.executor.v1.Language.LacksEntryR\x05lacks\x1a8\n" +
+	"\n" +
+	"LacksEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x92\x01\n" +
 	"\x06Sample\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\fR\x04code\x12\x1f\n" +
@@ -3630,7 +3645,7 @@ func file_executor_proto_rawDescGZIP() []byte {
 }
 
 var file_executor_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_executor_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_executor_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_executor_proto_goTypes = []any{
 	(Output_Stream)(0),               // 0: gateway.executor.v1.Output.Stream
 	(Result_Status)(0),               // 1: gateway.executor.v1.Result.Status
@@ -3679,9 +3694,10 @@ var file_executor_proto_goTypes = []any{
 	(*StatsResponse)(nil),            // 44: gateway.executor.v1.StatsResponse
 	(*DrainRequest)(nil),             // 45: gateway.executor.v1.DrainRequest
 	(*DrainResponse)(nil),            // 46: gateway.executor.v1.DrainResponse
-	nil,                              // 47: gateway.executor.v1.Source.LabelsEntry
-	nil,                              // 48: gateway.executor.v1.OpenSessionRequest.LabelsEntry
-	nil,                              // 49: gateway.executor.v1.StatsResponse.ResultsEntry
+	nil,                              // 47: gateway.executor.v1.Language.LacksEntry
+	nil,                              // 48: gateway.executor.v1.Source.LabelsEntry
+	nil,                              // 49: gateway.executor.v1.OpenSessionRequest.LabelsEntry
+	nil,                              // 50: gateway.executor.v1.StatsResponse.ResultsEntry
 }
 var file_executor_proto_depIdxs = []int32{
 	5,  // 0: gateway.executor.v1.DescribeResponse.languages:type_name -> gateway.executor.v1.Language
@@ -3689,60 +3705,61 @@ var file_executor_proto_depIdxs = []int32{
 	8,  // 2: gateway.executor.v1.DescribeResponse.libraries:type_name -> gateway.executor.v1.Library
 	9,  // 3: gateway.executor.v1.DescribeResponse.capacity:type_name -> gateway.executor.v1.Capacity
 	6,  // 4: gateway.executor.v1.Language.samples:type_name -> gateway.executor.v1.Sample
-	11, // 5: gateway.executor.v1.ConfigureRequest.secrets:type_name -> gateway.executor.v1.SecretFile
-	14, // 6: gateway.executor.v1.HostMessage.source:type_name -> gateway.executor.v1.Source
-	15, // 7: gateway.executor.v1.HostMessage.verdict:type_name -> gateway.executor.v1.Verdict
-	18, // 8: gateway.executor.v1.HostMessage.cancel:type_name -> gateway.executor.v1.Cancel
-	19, // 9: gateway.executor.v1.Source.parse_limits:type_name -> gateway.executor.v1.Limits
-	47, // 10: gateway.executor.v1.Source.labels:type_name -> gateway.executor.v1.Source.LabelsEntry
-	16, // 11: gateway.executor.v1.Verdict.approve:type_name -> gateway.executor.v1.Approve
-	17, // 12: gateway.executor.v1.Verdict.deny:type_name -> gateway.executor.v1.Deny
-	19, // 13: gateway.executor.v1.Approve.limits:type_name -> gateway.executor.v1.Limits
-	21, // 14: gateway.executor.v1.PluginMessage.tree:type_name -> gateway.executor.v1.TreePart
-	23, // 15: gateway.executor.v1.PluginMessage.output:type_name -> gateway.executor.v1.Output
-	24, // 16: gateway.executor.v1.PluginMessage.result:type_name -> gateway.executor.v1.Result
-	22, // 17: gateway.executor.v1.TreePart.trailer:type_name -> gateway.executor.v1.TreeTrailer
-	0,  // 18: gateway.executor.v1.Output.stream:type_name -> gateway.executor.v1.Output.Stream
-	1,  // 19: gateway.executor.v1.Result.status:type_name -> gateway.executor.v1.Result.Status
-	25, // 20: gateway.executor.v1.Result.problem:type_name -> gateway.executor.v1.Problem
-	26, // 21: gateway.executor.v1.Result.artifacts:type_name -> gateway.executor.v1.Artifact
-	27, // 22: gateway.executor.v1.Result.usage:type_name -> gateway.executor.v1.Usage
-	19, // 23: gateway.executor.v1.OpenSessionRequest.limits:type_name -> gateway.executor.v1.Limits
-	48, // 24: gateway.executor.v1.OpenSessionRequest.labels:type_name -> gateway.executor.v1.OpenSessionRequest.LabelsEntry
-	34, // 25: gateway.executor.v1.OpenSessionResponse.session:type_name -> gateway.executor.v1.SessionInfo
-	34, // 26: gateway.executor.v1.ListSessionsResponse.sessions:type_name -> gateway.executor.v1.SessionInfo
-	34, // 27: gateway.executor.v1.ForkSessionResponse.session:type_name -> gateway.executor.v1.SessionInfo
-	2,  // 28: gateway.executor.v1.HealthResponse.state:type_name -> gateway.executor.v1.HealthResponse.State
-	49, // 29: gateway.executor.v1.StatsResponse.results:type_name -> gateway.executor.v1.StatsResponse.ResultsEntry
-	3,  // 30: gateway.executor.v1.Executor.Describe:input_type -> gateway.executor.v1.DescribeRequest
-	10, // 31: gateway.executor.v1.Executor.Configure:input_type -> gateway.executor.v1.ConfigureRequest
-	13, // 32: gateway.executor.v1.Executor.Submit:input_type -> gateway.executor.v1.HostMessage
-	28, // 33: gateway.executor.v1.Executor.OpenSession:input_type -> gateway.executor.v1.OpenSessionRequest
-	30, // 34: gateway.executor.v1.Executor.CloseSession:input_type -> gateway.executor.v1.CloseSessionRequest
-	32, // 35: gateway.executor.v1.Executor.ListSessions:input_type -> gateway.executor.v1.ListSessionsRequest
-	35, // 36: gateway.executor.v1.Executor.ForkSession:input_type -> gateway.executor.v1.ForkSessionRequest
-	37, // 37: gateway.executor.v1.Executor.ResetSession:input_type -> gateway.executor.v1.ResetSessionRequest
-	39, // 38: gateway.executor.v1.Executor.InterruptSession:input_type -> gateway.executor.v1.InterruptSessionRequest
-	41, // 39: gateway.executor.v1.Executor.Health:input_type -> gateway.executor.v1.HealthRequest
-	43, // 40: gateway.executor.v1.Executor.Stats:input_type -> gateway.executor.v1.StatsRequest
-	45, // 41: gateway.executor.v1.Executor.Drain:input_type -> gateway.executor.v1.DrainRequest
-	4,  // 42: gateway.executor.v1.Executor.Describe:output_type -> gateway.executor.v1.DescribeResponse
-	12, // 43: gateway.executor.v1.Executor.Configure:output_type -> gateway.executor.v1.ConfigureResponse
-	20, // 44: gateway.executor.v1.Executor.Submit:output_type -> gateway.executor.v1.PluginMessage
-	29, // 45: gateway.executor.v1.Executor.OpenSession:output_type -> gateway.executor.v1.OpenSessionResponse
-	31, // 46: gateway.executor.v1.Executor.CloseSession:output_type -> gateway.executor.v1.CloseSessionResponse
-	33, // 47: gateway.executor.v1.Executor.ListSessions:output_type -> gateway.executor.v1.ListSessionsResponse
-	36, // 48: gateway.executor.v1.Executor.ForkSession:output_type -> gateway.executor.v1.ForkSessionResponse
-	38, // 49: gateway.executor.v1.Executor.ResetSession:output_type -> gateway.executor.v1.ResetSessionResponse
-	40, // 50: gateway.executor.v1.Executor.InterruptSession:output_type -> gateway.executor.v1.InterruptSessionResponse
-	42, // 51: gateway.executor.v1.Executor.Health:output_type -> gateway.executor.v1.HealthResponse
-	44, // 52: gateway.executor.v1.Executor.Stats:output_type -> gateway.executor.v1.StatsResponse
-	46, // 53: gateway.executor.v1.Executor.Drain:output_type -> gateway.executor.v1.DrainResponse
-	42, // [42:54] is the sub-list for method output_type
-	30, // [30:42] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	47, // 5: gateway.executor.v1.Language.lacks:type_name -> gateway.executor.v1.Language.LacksEntry
+	11, // 6: gateway.executor.v1.ConfigureRequest.secrets:type_name -> gateway.executor.v1.SecretFile
+	14, // 7: gateway.executor.v1.HostMessage.source:type_name -> gateway.executor.v1.Source
+	15, // 8: gateway.executor.v1.HostMessage.verdict:type_name -> gateway.executor.v1.Verdict
+	18, // 9: gateway.executor.v1.HostMessage.cancel:type_name -> gateway.executor.v1.Cancel
+	19, // 10: gateway.executor.v1.Source.parse_limits:type_name -> gateway.executor.v1.Limits
+	48, // 11: gateway.executor.v1.Source.labels:type_name -> gateway.executor.v1.Source.LabelsEntry
+	16, // 12: gateway.executor.v1.Verdict.approve:type_name -> gateway.executor.v1.Approve
+	17, // 13: gateway.executor.v1.Verdict.deny:type_name -> gateway.executor.v1.Deny
+	19, // 14: gateway.executor.v1.Approve.limits:type_name -> gateway.executor.v1.Limits
+	21, // 15: gateway.executor.v1.PluginMessage.tree:type_name -> gateway.executor.v1.TreePart
+	23, // 16: gateway.executor.v1.PluginMessage.output:type_name -> gateway.executor.v1.Output
+	24, // 17: gateway.executor.v1.PluginMessage.result:type_name -> gateway.executor.v1.Result
+	22, // 18: gateway.executor.v1.TreePart.trailer:type_name -> gateway.executor.v1.TreeTrailer
+	0,  // 19: gateway.executor.v1.Output.stream:type_name -> gateway.executor.v1.Output.Stream
+	1,  // 20: gateway.executor.v1.Result.status:type_name -> gateway.executor.v1.Result.Status
+	25, // 21: gateway.executor.v1.Result.problem:type_name -> gateway.executor.v1.Problem
+	26, // 22: gateway.executor.v1.Result.artifacts:type_name -> gateway.executor.v1.Artifact
+	27, // 23: gateway.executor.v1.Result.usage:type_name -> gateway.executor.v1.Usage
+	19, // 24: gateway.executor.v1.OpenSessionRequest.limits:type_name -> gateway.executor.v1.Limits
+	49, // 25: gateway.executor.v1.OpenSessionRequest.labels:type_name -> gateway.executor.v1.OpenSessionRequest.LabelsEntry
+	34, // 26: gateway.executor.v1.OpenSessionResponse.session:type_name -> gateway.executor.v1.SessionInfo
+	34, // 27: gateway.executor.v1.ListSessionsResponse.sessions:type_name -> gateway.executor.v1.SessionInfo
+	34, // 28: gateway.executor.v1.ForkSessionResponse.session:type_name -> gateway.executor.v1.SessionInfo
+	2,  // 29: gateway.executor.v1.HealthResponse.state:type_name -> gateway.executor.v1.HealthResponse.State
+	50, // 30: gateway.executor.v1.StatsResponse.results:type_name -> gateway.executor.v1.StatsResponse.ResultsEntry
+	3,  // 31: gateway.executor.v1.Executor.Describe:input_type -> gateway.executor.v1.DescribeRequest
+	10, // 32: gateway.executor.v1.Executor.Configure:input_type -> gateway.executor.v1.ConfigureRequest
+	13, // 33: gateway.executor.v1.Executor.Submit:input_type -> gateway.executor.v1.HostMessage
+	28, // 34: gateway.executor.v1.Executor.OpenSession:input_type -> gateway.executor.v1.OpenSessionRequest
+	30, // 35: gateway.executor.v1.Executor.CloseSession:input_type -> gateway.executor.v1.CloseSessionRequest
+	32, // 36: gateway.executor.v1.Executor.ListSessions:input_type -> gateway.executor.v1.ListSessionsRequest
+	35, // 37: gateway.executor.v1.Executor.ForkSession:input_type -> gateway.executor.v1.ForkSessionRequest
+	37, // 38: gateway.executor.v1.Executor.ResetSession:input_type -> gateway.executor.v1.ResetSessionRequest
+	39, // 39: gateway.executor.v1.Executor.InterruptSession:input_type -> gateway.executor.v1.InterruptSessionRequest
+	41, // 40: gateway.executor.v1.Executor.Health:input_type -> gateway.executor.v1.HealthRequest
+	43, // 41: gateway.executor.v1.Executor.Stats:input_type -> gateway.executor.v1.StatsRequest
+	45, // 42: gateway.executor.v1.Executor.Drain:input_type -> gateway.executor.v1.DrainRequest
+	4,  // 43: gateway.executor.v1.Executor.Describe:output_type -> gateway.executor.v1.DescribeResponse
+	12, // 44: gateway.executor.v1.Executor.Configure:output_type -> gateway.executor.v1.ConfigureResponse
+	20, // 45: gateway.executor.v1.Executor.Submit:output_type -> gateway.executor.v1.PluginMessage
+	29, // 46: gateway.executor.v1.Executor.OpenSession:output_type -> gateway.executor.v1.OpenSessionResponse
+	31, // 47: gateway.executor.v1.Executor.CloseSession:output_type -> gateway.executor.v1.CloseSessionResponse
+	33, // 48: gateway.executor.v1.Executor.ListSessions:output_type -> gateway.executor.v1.ListSessionsResponse
+	36, // 49: gateway.executor.v1.Executor.ForkSession:output_type -> gateway.executor.v1.ForkSessionResponse
+	38, // 50: gateway.executor.v1.Executor.ResetSession:output_type -> gateway.executor.v1.ResetSessionResponse
+	40, // 51: gateway.executor.v1.Executor.InterruptSession:output_type -> gateway.executor.v1.InterruptSessionResponse
+	42, // 52: gateway.executor.v1.Executor.Health:output_type -> gateway.executor.v1.HealthResponse
+	44, // 53: gateway.executor.v1.Executor.Stats:output_type -> gateway.executor.v1.StatsResponse
+	46, // 54: gateway.executor.v1.Executor.Drain:output_type -> gateway.executor.v1.DrainResponse
+	43, // [43:55] is the sub-list for method output_type
+	31, // [31:43] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_executor_proto_init() }
@@ -3770,7 +3787,7 @@ func file_executor_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_executor_proto_rawDesc), len(file_executor_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   47,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
