@@ -76,11 +76,16 @@ func (r *recorder) Skipf(string, ...any) {
 	runtime.Goexit()
 }
 
+func (r *recorder) Absentf(string, ...any) { r.Skipf("") }
+
+func (*recorder) Notef(string, ...any) {}
+
 // failures runs checks against e, all of them or those that are named, and
 // names those that failed.
 func failures(t *testing.T, e executor.Executor, only ...string) (failed []string) {
 	t.Helper()
-	s := newSuite(serve(t, e), e)
+	p := serve(t, e)
+	s := newSuite(p, e)
 	try := func(checks []check) {
 		for _, c := range checks {
 			if len(only) > 0 && !slices.Contains(only, c.id) {
@@ -100,7 +105,7 @@ func failures(t *testing.T, e executor.Executor, only ...string) (failed []strin
 		}
 	}
 	try(describeChecks())
-	configure(t, s.wire, nil)
+	configure(t, p, nil)
 	_, _ = s.host.Describe(t.Context(), "test", "samples") // D02 tells
 	try(submitChecks())
 	try(sessionChecks())

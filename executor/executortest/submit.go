@@ -3,7 +3,6 @@ package executortest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
@@ -14,28 +13,32 @@ import (
 
 func submitChecks() []check {
 	return []check{
-		{"S01", "an ok sample prints and gives what was promised", checkOK},
-		{"S02", "a syntax error has a line and no tree", checkSyntaxError},
-		{"S03", "the tree is the same object ten times", checkTree},
-		{"S04", "names of a canary stand in its tree", checkCanary},
-		{"S05", "nothing comes before the verdict", checkSilence},
-		{"S06", "a refused program does not run", checkDeny},
-		{"S07", "a verdict for another tree runs nothing", checkMismatch},
-		{"S08", "a runtime error has a type and no host path", checkRuntimeError},
-		{"S09", "an endless program ends at the wall limit", checkWall},
-		{"S10", "a flood is cut at the limit", checkFlood},
-		{"S11", "a soft cancel is heeded", checkSoftCancel},
-		{"S12", "a caller that leaves a run frees the slot", checkGoneRunning},
-		{"S13", "a caller that leaves before the verdict frees the slot", checkGoneWaiting},
-		{"S14", "messages out of order harm nothing else", checkOrder},
-		{"S15", "odd texts are no fault of the plugin", checkOddTexts},
-		{"S16", "a tree over the limit is refused", checkTreeLimit},
-		{"S17", "more at once than the capacity: none hangs", checkCrowd},
-		{"S18", "mixed submissions: the counters add up", checkMixed},
-		{"S19", "a refused effect has none", checkRefusedEffect},
-		{"S20", "no state passes to the next submission", checkNoState},
-		{"S21", "memory has a limit", checkMemory},
-		{"S26", "no verdict in time: cancelled", checkVerdictWait},
+		{"S01", "an ok sample prints and gives what was promised", checkOK, false},
+		{"S02", "a syntax error has a line and no tree", checkSyntaxError, false},
+		{"S03", "the tree is the same object ten times", checkTree, false},
+		{"S04", "names of a canary stand in its tree", checkCanary, false},
+		{"S05", "nothing comes before the verdict", checkSilence, false},
+		{"S06", "a refused program does not run", checkDeny, false},
+		{"S07", "a verdict for another tree runs nothing", checkMismatch, false},
+		{"S08", "a runtime error has a type and no host path", checkRuntimeError, false},
+		{"S09", "an endless program ends at the wall limit", checkWall, false},
+		{"S10", "a flood is cut at the limit", checkFlood, false},
+		{"S11", "a soft cancel is heeded", checkSoftCancel, false},
+		{"S12", "a caller that leaves a run frees the slot", checkGoneRunning, false},
+		{"S13", "a caller that leaves before the verdict frees the slot", checkGoneWaiting, false},
+		{"S14", "messages out of order harm nothing else", checkOrder, false},
+		{"S15", "odd texts are no fault of the plugin", checkOddTexts, false},
+		{"S16", "a tree over the limit is refused", checkTreeLimit, false},
+		{"S17", "more at once than the capacity: none hangs", checkCrowd, false},
+		{"S18", "mixed submissions: the counters add up", checkMixed, false},
+		{"S19", "a refused effect has none", checkRefusedEffect, false},
+		{"S20", "no state passes to the next submission", checkNoState, false},
+		{"S21", "memory has a limit", checkMemory, false},
+		{"S22", "no process stays behind", checkNothingStays, false},
+		{"S23", "a large tree comes in parts, and is refused over a limit", checkLargeTree, false},
+		{"S24", "a reader that sleeps costs no memory", checkSleepingReader, false},
+		{"S25", "many runs leave nothing", checkManyRuns, false},
+		{"S26", "no verdict in time: cancelled", checkVerdictWait, false},
 	}
 }
 
@@ -107,9 +110,12 @@ func checkTree(r reporter, s *suite) {
 	if first.Schema != s.lang.TreeSchema {
 		r.Errorf("tree is of schema %q, described was %q", first.Schema, s.lang.TreeSchema)
 	}
-	var object map[string]any
-	if err := json.Unmarshal(first.JSON, &object); err != nil {
-		r.Errorf("tree is not a JSON object: %v", err)
+	schema, err := compile(s.lang.Schema)
+	if err != nil {
+		r.Fatalf("the schema of %s: %v", first.Schema, err)
+	}
+	if err := holds(schema, first.JSON); err != nil {
+		r.Errorf("the tree is against the schema of %s: %v", first.Schema, err)
 	}
 }
 
@@ -170,7 +176,7 @@ func checkWall(r reporter, s *suite) {
 	if took := time.Since(began); took > wall+late+tolerance {
 		r.Errorf("took %s at a limit of %s", took, wall)
 	}
-	s.idle(ctx, r)
+	s.free(ctx, r)
 }
 
 func checkFlood(r reporter, s *suite) {

@@ -33,8 +33,10 @@ func centre() []Room {
 		{Dir: "executor", For: "what a plugin author must know, and all of it"},
 		{Dir: "executor/wire", For: "carries that contract over gRPC", Own: []string{"executor!"},
 			Third: []string{"github.com/hashicorp/go-plugin", "google.golang.org/grpc", "google.golang.org/protobuf", "github.com/hashicorp/go-hclog"}},
+		// grpc, protobuf: verify dials a plugin's process itself, to do what a host never would. jsonschema: trees and settings are held
+		// against the schemas that a plugin describes.
 		{Dir: "executor/executortest", For: "proves that a plugin keeps the contract", Own: []string{"executor!", "executor/wire"},
-			Third: []string{"github.com/hashicorp/go-plugin"}, TestThird: []string{"google.golang.org/grpc"}},
+			Third: []string{"github.com/hashicorp/go-plugin", "google.golang.org/grpc", "google.golang.org/protobuf", "github.com/santhosh-tekuri/jsonschema/v6"}},
 		{Dir: "internal/gateway", For: "decides whether a program may run, and has it run", Own: []string{"executor!"}},
 		{Dir: "policies", For: "the rules and the line that embeds them", TestThird: []string{"github.com/open-policy-agent/opa"},
 			TestOwn: []string{"executor!", "plugins"}},
