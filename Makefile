@@ -10,7 +10,7 @@ BINS    := bin/gateway bin/vendor-sync bin/plugins/python-exec bin/plugins/calc
 SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path '*/__pycache__/*' 2>/dev/null)
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test upstream openapi soak siege ways bench clean
+.PHONY: help build run demo test check lint race policy-test upstream openapi soak verify siege ways bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -56,6 +56,10 @@ REDOCLY := @redocly/cli@2.77.0
 openapi: ## lint the OpenAPI document, where npm can run the linter
 	@if npx --yes $(REDOCLY) --version >/dev/null 2>&1; then npx --yes $(REDOCLY) lint internal/front/rest/openapi.json 2>&1 | tail -n 3; exit $${PIPESTATUS[0]}; \
 	else echo 'SKIPPED: openapi: npx cannot run $(REDOCLY) here'; fi
+
+verify: build ## the plugins against the whole contract, nothing skipped
+	bin/gateway plugin verify --strict bin/plugins/calc
+	bin/gateway plugin verify --strict bin/plugins/python-exec
 
 siege: build ## forks, floods, 10 GB and endless loops at once; fails when /healthz or other callers suffer
 	@.venv/bin/python scripts/with_gateway.py --policy-dir testdata/policies-admit-all --audit-file off -- .venv/bin/python scripts/siege.py
