@@ -77,15 +77,8 @@ func prepare(f fault) error {
 	if !strings.Contains(versions, ",1,") && !f.is("any-version") {
 		return fmt.Errorf("no version in common: %s", versions)
 	}
-	if f.is("needs-home") {
-		if err := os.WriteFile(filepath.Join(os.Getenv("HOME"), "kept"), nil, 0o600); err != nil {
-			return err
-		}
-	}
-	if f.is("litters") {
-		if err := os.WriteFile(filepath.Join(os.TempDir(), "left"), nil, 0o600); err != nil {
-			return err
-		}
+	if err := litter(f); err != nil {
+		return err
 	}
 	if !f.is("orphan") {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, 1, uintptr(syscall.SIGKILL), 0); errno != 0 {
@@ -110,6 +103,17 @@ func prepare(f fault) error {
 		}()
 	}
 	signal.Ignore(syscall.SIGINT)
+	return nil
+}
+
+// litter writes where a plugin should not.
+func litter(f fault) error {
+	switch {
+	case f.is("needs-home"):
+		return os.WriteFile(filepath.Join(os.Getenv("HOME"), "kept"), nil, 0o600)
+	case f.is("litters"):
+		return os.WriteFile(filepath.Join(os.TempDir(), "left"), nil, 0o600)
+	}
 	return nil
 }
 

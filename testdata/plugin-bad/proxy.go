@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -132,9 +133,7 @@ func (c *call) up() {
 	for {
 		m, err := c.stream.Recv()
 		if err != nil {
-			switch {
-			case c.leftIgnored():
-			case err == io.EOF:
+			if !c.leftIgnored() && errors.Is(err, io.EOF) {
 				_ = c.inner.CloseSend()
 			}
 			return
@@ -214,10 +213,7 @@ func (c *call) down() error {
 	for {
 		m, err := c.inner.Recv()
 		if err != nil {
-			if err == io.EOF {
-				return nil
-			}
-			if c.is("any-order") && status.Code(err) == codes.InvalidArgument {
+			if errors.Is(err, io.EOF) || c.is("any-order") && status.Code(err) == codes.InvalidArgument {
 				return nil
 			}
 			return err
@@ -260,19 +256,11 @@ func (c *call) hoard(m *executorpb.PluginMessage) []*executorpb.PluginMessage {
 }
 
 func (c *call) spoilTree(m *executorpb.PluginMessage, part *executorpb.TreePart) []*executorpb.PluginMessage {
-	out := []*executorpb.PluginMessage{m}
 	t := part.GetTrailer()
-	if c.is("one-part") {
-		c.held = append(c.held, m)
-		if t == nil {
-			return nil
-		}
-		var all []byte
-		for _, h := range c.held {
-			all = append(all, h.GetTree().GetData()...)
-		}
-		part.Data = all
+	if c.is("one-part") && !c.join(m, part) {
+		return nil
 	}
+	out := []*executorpb.PluginMessage{m}
 	if t == nil {
 		return out
 	}
@@ -290,6 +278,20 @@ func (c *call) spoilTree(m *executorpb.PluginMessage, part *executorpb.TreePart)
 		out = append(out, &executorpb.PluginMessage{Kind: &executorpb.PluginMessage_Result{Result: &executorpb.Result{Status: executorpb.Result_OK}}})
 	}
 	return out
+}
+
+// join holds parts back until the last, which gets all of them.
+func (c *call) join(m *executorpb.PluginMessage, part *executorpb.TreePart) (last bool) {
+	c.held = append(c.held, m)
+	if part.GetTrailer() == nil {
+		return false
+	}
+	var all []byte
+	for _, h := range c.held {
+		all = append(all, h.GetTree().GetData()...)
+	}
+	part.Data = all
+	return true
 }
 
 func (c *call) spoilResult(m *executorpb.PluginMessage, r *executorpb.Result) []*executorpb.PluginMessage {

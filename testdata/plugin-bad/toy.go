@@ -78,7 +78,7 @@ func (y *toy) Configure(_ context.Context, c executor.Config) ([]string, error) 
 	if string(c.JSON) != "{}" || y.is("refuses-settings") {
 		return nil, errors.New("not these settings")
 	}
-	return nil, nil
+	return []string{"this plugin breaks a rule"}, nil
 }
 
 // Parse implements executor.Executor.
@@ -146,17 +146,9 @@ func (y *toy) run(ctx context.Context, out executor.Output, verb, word string) (
 	case "loop":
 		return y.loop(ctx)
 	case "flood":
-		for range 40_000 {
-			if ctx.Err() != nil {
-				return executor.Result{}, ctx.Err()
-			}
-			fmt.Fprint(out.Stdout(), strings.Repeat("y", 4000))
-		}
+		return executor.Result{}, flood(ctx, out)
 	case "alloc":
-		if y.is("no-memory-limit") {
-			return executor.Result{}, nil
-		}
-		return executor.Result{}, executor.ErrMemory
+		return executor.Result{}, y.alloc()
 	case "get":
 		fmt.Fprint(out.Stdout(), y.n.Load())
 	case "spawn":
@@ -167,6 +159,23 @@ func (y *toy) run(ctx context.Context, out executor.Output, verb, word string) (
 		}
 	}
 	return executor.Result{}, nil
+}
+
+func flood(ctx context.Context, out executor.Output) error {
+	for range 40_000 {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		fmt.Fprint(out.Stdout(), strings.Repeat("y", 4000))
+	}
+	return nil
+}
+
+func (y *toy) alloc() error {
+	if y.is("no-memory-limit") {
+		return nil
+	}
+	return executor.ErrMemory
 }
 
 func (y *toy) raise(word string) error {
