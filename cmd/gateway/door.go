@@ -12,6 +12,7 @@ import (
 // finished, who comes is sent away, and health is still told.
 type door struct {
 	next   http.Handler
+	leave  func() // ends what is open and idle; nil: nothing is
 	closed atomic.Bool
 	inside atomic.Int64
 }
@@ -36,6 +37,9 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // shut lets nobody in any more and waits until all have left, or ctx ends.
 func (d *door) shut(ctx context.Context) {
 	d.closed.Store(true)
+	if d.leave != nil {
+		d.leave()
+	}
 	tick := time.NewTicker(drainPoll)
 	defer tick.Stop()
 	for d.inside.Load() > 0 {

@@ -80,10 +80,12 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 		return failed(errors.Join(err, h.close(ctx)))
 	}
 	defer stopAdmin()
+	protocol := h.mcpFront()
 	door := newDoor(rest.New(rest.Config{
-		Gateway: h.gateway, Auth: tokens.auth, Version: version, Log: log, Ready: h.ready, Observe: h.observe,
+		Gateway: h.gateway, Auth: tokens.auth, Version: version, Log: log, Ready: h.ready, Observe: h.observe, Beside: mcpRoutes(protocol),
 		Limits: rest.Limits{BodyBytes: int64(cfg.Limits.BodyBytes), CodeBytes: int(cfg.Limits.CodeBytes)},
 	}))
+	door.leave = protocol.Leave
 	server := rest.ServerFor(door, rest.ServerConfig{
 		WallCeiling: cfg.Limits.WallCeiling, QueueWait: cfg.Limits.QueueWait, ParseWall: cfg.Limits.ParseWall, Log: log,
 	})

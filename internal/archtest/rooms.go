@@ -56,6 +56,10 @@ func rooms() []Room {
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth"}},
 		{Dir: "internal/telemetry", For: "counts what the gateway does", Own: []string{"internal/gateway"},
 			Third: []string{"github.com/prometheus/client_golang"}},
+		// jsonschema-go is the SDK's own vocabulary for schemas; mcp-go is another client of the protocol.
+		{Dir: "internal/front/mcp", For: "speaks the Model Context Protocol and calls Solve", Own: []string{"internal/gateway", "internal/front/toolcall", "executor!"},
+			Third: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/front/rest"},
+			TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "executor!"},
 			// levenshtein: the field that a misspelt one was meant to be
 			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/agnivade/levenshtein"},

@@ -134,6 +134,7 @@ func (x *exchange) admit(rt route) error {
 	if len(rt.scopes) == 0 {
 		return nil
 	}
+	x.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+rt.scopes[0]+`"`)
 	return refusal{status: http.StatusForbidden, detail: "the token does not have the scope " + rt.scopes[0]}
 }
 

@@ -22,8 +22,8 @@ type Authenticator interface {
 	Authenticate(r *http.Request) (gateway.Caller, error)
 }
 
-// Config is what the front is made of. All but NewID, KeepAlive and
-// Observe must be set.
+// Config is what the front is made of. All but NewID, Beside, KeepAlive
+// and Observe must be set.
 type Config struct {
 	Gateway *gateway.Gateway
 	Auth    Authenticator
@@ -32,6 +32,8 @@ type Config struct {
 	Log     *slog.Logger
 	Ready   func() bool   // a policy is in force and every enabled plugin is healthy
 	NewID   func() string // makes request ids; nil: random ones
+
+	Beside []Beside // routes of other fronts
 
 	KeepAlive time.Duration // between comments in an event stream; 0: 15 s
 
@@ -59,6 +61,9 @@ func New(cfg Config) http.Handler {
 	cfg.NewID = orRandom(cfg.NewID)
 	s := &server{cfg: cfg, mux: http.NewServeMux(), openAPI: openAPI(cfg.Version)}
 	s.routes = s.table()
+	for _, b := range cfg.Beside {
+		s.routes = append(s.routes, b.routes()...)
+	}
 	allow := map[string][]string{}
 	for _, r := range s.routes {
 		s.mux.Handle(r.pattern(), s.handler(r))

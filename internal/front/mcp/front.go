@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// Scope is what a token needs to use this front.
+const Scope = "tools"
+
+// Config is what the front is made of.
+type Config struct {
+	Gateway *gateway.Gateway
+	Version string
+	Log     *slog.Logger
+	Limits  Limits
+	Times   Times
+
+	// Extend adds to each server what no plugin describes: prompts and resources.
+	// nil: nothing.
+	Extend func(*sdk.Server)
+}
+
+// Limits are the front's own bounds.
+type Limits struct {
+	CodeBytes int           // as the gateway's; told to callers
+	BodyBytes int64         // of one message
+	Sessions  int           // of the protocol (before 2026-07-28) for one caller; 0: 64
+	Idle      time.Duration // after which such a session ends; 0: 30 min
+}
+
+// Times say how soon a caller who waits hears something.
+type Times struct {
+	Early     time.Duration // until the first bytes of a running call's answer; 0: 1 s
+	KeepAlive time.Duration // between comments after that; 0: 15 s
+	Progress  time.Duration // between notifications that say that a cell still runs; 0: 5 s
+}
+
+func (c Config) withDefaults() Config {
+	if c.Limits.Sessions == 0 {
+		c.Limits.Sessions = 64
+	}
+	orDefault(&c.Limits.Idle, 30*time.Minute)
+	orDefault(&c.Times.Early, time.Second)
+	orDefault(&c.Times.KeepAlive, 15*time.Second)
+	orDefault(&c.Times.Progress, 5*time.Second)
+	return c
+}
+
+func orDefault(d *time.Duration, otherwise time.Duration) {
+	if *d == 0 {
+		*d = otherwise
+	}
+}
+
+// Front serves the protocol. Safe for concurrent use.
+type Front struct {
+	cfg     Config
+	modern  http.Handler
+	legacy  http.Handler
+	streams streams
+	closing context.Context
+	close   context.CancelFunc
+
+	mu    sync.Mutex
+	desks map[string]*desk // by the caller's name
+}
+
+// New makes a front; what of cfg has no default must be set.
+func New(cfg Config) *Front {
+	f := &Front{cfg: cfg.withDefaults(), desks: map[string]*desk{}, streams: streams{open: map[string]*sseSession{}}}
+	f.closing, f.close = context.WithCancel(context.Background())
+	f.modern = withVisit(sdk.NewStreamableHTTPHandler(f.serverFor, &sdk.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true,
+		MaxRequestBodyBytes: f.cfg.Limits.BodyBytes,
+	}))
+	f.legacy = withVisit(sdk.NewStreamableHTTPHandler(f.serverFor, &sdk.StreamableHTTPOptions{
+		SessionTimeout: f.cfg.Limits.Idle, DisableLocalhostProtection: true,
+		MaxRequestBodyBytes: f.cfg.Limits.BodyBytes,
+	}))
+	return f
+}
+
+// Leave ends the streams on which nothing runs, so that a stop need not wait for
+// them; calls that run are finished.
+func (f *Front) Leave() { f.close() }
+
+// serverFor is the server of a request's caller.
+func (f *Front) serverFor(r *http.Request) *sdk.Server {
+	v := visitIn(r.Context())
+	if v == nil {
+		return nil
+	}
+	return f.deskOf(v.by.Caller).server
+}
+
+// withVisit hands the visit on to the handlers of a session: they run in the
+// context of the request that opened it, and learn by the token of the one that
+// they answer. Credentials end here.
+func withVisit(next http.Handler) http.Handler {
+	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+		v := visitIn(ctx)
+		if v == nil {
+			return nil, auth.ErrInvalidToken
+		}
+		return &auth.TokenInfo{UserID: v.by.Caller.Name, Scopes: v.by.Caller.Scopes, Extra: map[string]any{visitName: v}}, nil
+	}
+	known := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := r.Header.Clone()
+		header.Del("X-Api-Key")
+		header.Set("Authorization", "Bearer known")
+		r.Header = header
+		known.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,61 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
+)
+
+// visit is who asks, and for how long somebody waits for the answer.
+type visit struct {
+	by    gateway.Request // its ID, Traceparent and Caller
+	gone  context.Context // ends when nobody waits any more
+	calls atomic.Int64
+}
+
+type visitKey struct{}
+
+const visitName = "visit"
+
+func (v *visit) in(ctx context.Context) context.Context {
+	return context.WithValue(ctx, visitKey{}, v)
+}
+
+func visitIn(ctx context.Context) *visit {
+	v, _ := ctx.Value(visitKey{}).(*visit)
+	return v
+}
+
+// visitOf is the visit behind a message: that of its own HTTP request, else that
+// of its connection.
+func visitOf(ctx context.Context, extra *sdk.RequestExtra) *visit {
+	if extra != nil && extra.TokenInfo != nil {
+		if v, ok := extra.TokenInfo.Extra[visitName].(*visit); ok {
+			return v
+		}
+	}
+	return visitIn(ctx)
+}
+
+// next is the request for one more call of the visit: ids are the journal's.
+func (v *visit) next() gateway.Request {
+	by := v.by
+	if n := v.calls.Add(1); n > 1 {
+		by.ID = fmt.Sprintf("%.110s.%d", v.by.ID, n)
+	}
+	return by
+}
+
+// until is ctx, which ends too when nobody waits any more.
+func (v *visit) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(v.gone, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
