@@ -54,13 +54,14 @@ func rooms() []Room {
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/audit"}},
 		{Dir: "internal/front/admin", For: "speaks HTTP to operators", Own: []string{"internal/gateway"},
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth"}},
+		{Dir: "internal/profiles", For: "reads profiles.yaml, for those who judge and those who compare", Third: []string{"go.yaml.in/yaml/v4"}},
 		{Dir: "internal/telemetry", For: "counts what the gateway does", Own: []string{"internal/gateway"},
 			Third: []string{"github.com/prometheus/client_golang"}},
 		// jsonschema-go is the SDK's own vocabulary for schemas; mcp-go is another client of the protocol.
 		{Dir: "internal/front/mcp", For: "speaks the Model Context Protocol and calls Solve", Own: []string{"internal/gateway", "internal/front/toolcall", "executor!"},
 			Third: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/front/rest"},
 			TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
-		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "executor!"},
+		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "internal/profiles", "executor!"},
 			// levenshtein: the field that a misspelt one was meant to be
 			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/agnivade/levenshtein"},
 			TestOwn: []string{"policies"}},
@@ -77,7 +78,7 @@ func rooms() []Room {
 		// go-units and levenshtein: sizes with units, and the nearest name to an unknown key.
 		{Dir: "internal/config", For: "reads config.yaml",
 			Third: []string{"go.yaml.in/yaml/v4", "github.com/docker/go-units", "github.com/dustin/go-humanize", "github.com/agnivade/levenshtein", "github.com/spf13/pflag"}},
-		{Dir: "internal/upstream", For: "compares the policy with the sources that it follows", Own: []string{"policies"},
+		{Dir: "internal/upstream", For: "compares the policy with the sources that it follows", Own: []string{"internal/profiles", "policies"},
 			Third: []string{"github.com/go-git/go-git/v5", "github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4"},
 			// jsonschema: the documents that it asks the policy about are held to the executor's schema
 			TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},

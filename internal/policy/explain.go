@@ -117,7 +117,7 @@ func (r *revision) watched(ctx context.Context, q gateway.Question, tracer topdo
 
 func (r *revision) ruleRun(reads *reading, watch *watcher, input ast.Value, d gateway.Decision) RuleRun {
 	run := RuleRun{Rule: reads.rule, Level: levelError, Sections: reads.sections}
-	if level, ok := r.profiles.byName[d.Profile].Rules[reads.rule.ID]; ok {
+	if level, ok := r.profiles.set.Whole[d.Profile].Rules[reads.rule.ID]; ok {
 		run.Level = level
 	}
 	for _, def := range reads.defs {
@@ -137,7 +137,7 @@ func (r *revision) finding(reads *reading, v gateway.Violation, d gateway.Decisi
 	for _, e := range reads.matching(v.Subject) {
 		f.Entries = append(f.Entries, ListEntry{List: e.list, Text: e.text, File: e.at.File, Line: e.at.Row})
 	}
-	lists := r.profiles.byName[d.Profile].Lists
+	lists := r.profiles.set.Whole[d.Profile].Lists
 	for _, name := range sortedKeys(lists) {
 		if slices.Contains(lists[name].Add, v.Subject) {
 			f.Entries = append(f.Entries, ListEntry{List: name, Text: v.Subject})

@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/profiles"
 )
 
 // load is every step between a folder and a revision that may be put in force.
@@ -210,18 +211,18 @@ func (b *builder) whole(context.Context) error {
 // profiles reads and checks profiles.yaml against the rules and lists of all
 // languages.
 func (b *builder) profiles(context.Context) error {
-	byName, err := readProfiles(b.folder.profiles)
+	set, err := readProfiles(b.folder.profiles)
 	if err != nil {
 		return err
 	}
 	now := b.cfg.Now()
-	if err := b.named().check(byName, now); err != nil {
+	if err := b.named().check(set, now); err != nil {
 		return err
 	}
 	if b.revision.admitsAll {
-		byName[admitAll] = profile{}
+		set.Written[admitAll], set.Whole[admitAll] = profiles.Profile{}, profiles.Profile{}
 	}
-	b.revision.profiles = newProfiles(byName, now)
+	b.revision.profiles = newProfiles(set, now)
 	return nil
 }
 

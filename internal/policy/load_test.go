@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -280,6 +281,37 @@ func TestSchemas(t *testing.T) {
 		if _, err := Load(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// A waiver whose end is near is warned of, with its line, at the load and for as
+// long as it stands.
+func TestAWaiverThatEndsSoonIsWarnedOf(t *testing.T) {
+	for date, want := range map[string]bool{"2029-06-01": true, "2029-06-14": true, "2029-06-16": false, "2030-01-02": false} {
+		m := files(t, "tiny")
+		edit(t, m, "profiles.yaml", "2030-01-02", date)
+		s := load(t, m)
+		warned := slices.ContainsFunc(s.Status().Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "profiles.yaml:") && strings.Contains(w, "ends on "+date)
+		})
+		if warned != want {
+			t.Errorf("a waiver that ends on %s: warned %v, want %v: %q", date, warned, want, s.Status().Warnings)
+		}
+	}
+}
+
+func TestAProfileInherits(t *testing.T) {
+	m := files(t, "tiny")
+	m["profiles.yaml"].Data = append(m["profiles.yaml"].Data, []byte("\nheir:\n  extends: solve\n  rules: {blocked-name: warn}\n")...)
+	s := load(t, m)
+	q := question("eval")
+	q.Profile = "heir"
+	if d := decide(t, s, q); !d.Allow || len(d.Violations) != 1 || d.Violations[0].Level != "warn" {
+		t.Errorf("the heir's own level does not hold: %+v", d)
+	}
+	edit(t, m, "profiles.yaml", "extends: solve", "extends: slove")
+	if _, err := Load(context.Background(), tinyConfig(m)); err == nil || !strings.Contains(err.Error(), `extends "slove"`) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -5,67 +5,37 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
+	"iter"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/profiles"
 )
 
 // profilesPath is where Rego reads the profiles.
 const profilesPath = "/profiles"
 
-// profile is one profile as it stands in profiles.yaml.
-type profile struct {
-	Description string               `yaml:"description"`
-	Rules       map[string]string    `yaml:"rules"` // id → error, warn or off
-	Lists       map[string]listDelta `yaml:"lists"` // name of a list → what differs here
-	Limits      map[string]float64   `yaml:"limits"`
-	Grants      []string             `yaml:"grants"`
-	Waivers     []waiver             `yaml:"waivers"`
-}
-
-type listDelta struct {
-	Add    []string `yaml:"add"`
-	Remove []string `yaml:"remove"`
-}
-
-// waiver lets one subject of one rule pass, up to and with the day Until.
-type waiver struct {
-	Rule    string `yaml:"rule"`
-	Subject string `yaml:"subject"`
-	Reason  string `yaml:"reason"`
-	Date    string `yaml:"date"`
-}
-
-// profiles are the profiles of one revision and the store from which its rules
+// profileStore is the profiles of one revision and the store from which its rules
 // read them. Waivers leave the store when their day is over.
-type profiles struct {
-	byName map[string]profile
-	store  storage.Store
+type profileStore struct {
+	set   *profiles.Set
+	store storage.Store
 
 	mu   sync.Mutex
 	next time.Time // when the next waiver lapses; zero: none does
 }
 
-// readProfiles reads profiles.yaml, in which unknown and duplicate keys are
-// errors. Nil is a folder without the file.
-func readProfiles(file []byte) (map[string]profile, error) {
-	byName := map[string]profile{}
+// readProfiles reads profiles.yaml. Nil is a folder without the file.
+func readProfiles(file []byte) (*profiles.Set, error) {
 	if file == nil {
-		return byName, nil
+		return &profiles.Set{Written: map[string]profiles.Profile{}, Whole: map[string]profiles.Profile{}}, nil
 	}
-	if err := yaml.Load(file, &byName, yaml.WithKnownFields()); err != nil {
-		return nil, fmt.Errorf("read %s: %w", profilesFile, err)
-	}
-	if len(byName) == 0 {
-		return nil, fmt.Errorf("read %s: it has no profile", profilesFile)
-	}
-	return byName, nil
+	return profiles.Read(file)
 }
 
 // ProfileNames lists the profiles of a policy folder, sorted; none where it has
@@ -75,31 +45,31 @@ func ProfileNames(folder fs.FS) []string {
 	if err != nil {
 		return nil
 	}
-	byName, err := readProfiles(text)
+	set, err := profiles.Read(text)
 	if err != nil {
 		return nil
 	}
-	return sortedKeys(byName)
+	return set.Names()
 }
 
 // newProfiles puts profiles where rules read them.
-func newProfiles(byName map[string]profile, now time.Time) *profiles {
-	p := &profiles{byName: byName}
+func newProfiles(set *profiles.Set, now time.Time) *profileStore {
+	p := &profileStore{set: set}
 	data, next := p.data(now)
 	p.store = inmem.NewFromObjectWithOpts(map[string]any{"profiles": data}, inmem.OptReturnASTValuesOnRead(true))
 	p.next = next
 	return p
 }
 
-func (p *profiles) has(name string) bool {
-	_, ok := p.byName[name]
+func (p *profileStore) has(name string) bool {
+	_, ok := p.set.Whole[name]
 	return ok
 }
 
-func (p *profiles) names() []string { return sortedKeys(p.byName) }
+func (p *profileStore) names() []string { return sortedKeys(p.set.Whole) }
 
 // lapse takes waivers out of the store whose day is over at now.
-func (p *profiles) lapse(ctx context.Context, now time.Time) error {
+func (p *profileStore) lapse(ctx context.Context, now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.next.IsZero() || now.Before(p.next) {
@@ -115,12 +85,12 @@ func (p *profiles) lapse(ctx context.Context, now time.Time) error {
 }
 
 // data is data.profiles at now, and when it will change.
-func (p *profiles) data(now time.Time) (data map[string]any, next time.Time) {
+func (p *profileStore) data(now time.Time) (data map[string]any, next time.Time) {
 	data = map[string]any{}
-	for name, profile := range p.byName {
+	for name, profile := range p.set.Whole {
 		waivers := []any{}
 		for _, w := range profile.Waivers {
-			end, err := w.end()
+			end, err := w.End()
 			if err != nil || !now.Before(end) {
 				continue
 			}
@@ -129,12 +99,12 @@ func (p *profiles) data(now time.Time) (data map[string]any, next time.Time) {
 			}
 			waivers = append(waivers, map[string]any{"rule": w.Rule, "subject": w.Subject, "reason": w.Reason, "date": w.Date})
 		}
-		data[name] = profile.data(waivers)
+		data[name] = profileData(profile, waivers)
 	}
 	return data, next
 }
 
-func (p profile) data(waivers []any) map[string]any {
+func profileData(p profiles.Profile, waivers []any) map[string]any {
 	lists := map[string]any{}
 	for name, delta := range p.Lists {
 		lists[name] = map[string]any{"add": anys(delta.Add), "remove": anys(delta.Remove)}
@@ -160,15 +130,6 @@ func anys(texts []string) []any {
 	return list
 }
 
-// end is when the waiver no longer holds.
-func (w waiver) end() (time.Time, error) {
-	day, err := time.Parse(time.DateOnly, w.Date)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("date %q is not of the form 2006-01-02", w.Date)
-	}
-	return day.AddDate(0, 0, 1), nil
-}
-
 // names is what a profile may name: rules by id, lists, and the texts that
 // stand in rules.
 type names struct{ rules, lists, texts map[string]bool }
@@ -176,41 +137,65 @@ type names struct{ rules, lists, texts map[string]bool }
 // check proves that every rule and list that a profile names is there, that
 // levels, limits and grants are of the known forms, and that waivers are whole
 // and hold today.
-func (n names) check(byName map[string]profile, now time.Time) error {
+func (n names) check(set *profiles.Set, now time.Time) error {
 	var faults []error
-	for _, name := range sortedKeys(byName) {
-		for _, err := range n.faults(byName[name], now) {
-			faults = append(faults, fmt.Errorf("%s: profile %q: %w", profilesFile, name, err))
+	for _, name := range set.Names() {
+		for part, err := range n.faults(set.Written[name], now) {
+			faults = append(faults, set.Fault(name, part, err))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-func (n names) faults(p profile, now time.Time) []error {
-	var faults []error
-	for _, id := range sortedKeys(p.Rules) {
-		faults = append(faults, n.level(id, p.Rules[id]))
+// faults gives what is wrong in a profile, each with the part where it is.
+func (n names) faults(p profiles.Profile, now time.Time) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		say := func(part string, err error) bool { return err == nil || yield(part, err) }
+		for _, id := range sortedKeys(p.Rules) {
+			if !say("rules."+id, n.level(id, p.Rules[id])) {
+				return
+			}
+		}
+		for _, list := range sortedKeys(p.Lists) {
+			if !say("lists."+list, n.list(list)) {
+				return
+			}
+		}
+		for _, name := range sortedKeys(p.Limits) {
+			if !say("limits."+name, limitFault(name, p.Limits[name])) {
+				return
+			}
+		}
+		for i, grant := range p.Grants {
+			if !say("grants."+strconv.Itoa(i), grantFault(grant)) {
+				return
+			}
+		}
+		for i, w := range p.Waivers {
+			if err := n.waiver(w, now); !say("waivers."+strconv.Itoa(i), wrap(fmt.Sprintf("waiver %d", i+1), err)) {
+				return
+			}
+		}
 	}
-	for _, list := range sortedKeys(p.Lists) {
-		faults = append(faults, n.list(list))
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
 	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+func limitFault(name string, amount float64) error {
 	var limits executor.Limits
-	for _, name := range sortedKeys(p.Limits) {
-		if err := setLimit(&limits, name, p.Limits[name]); err != nil {
-			faults = append(faults, fmt.Errorf("limits: %w", err))
-		}
+	return wrap("limits", setLimit(&limits, name, amount))
+}
+
+func grantFault(grant string) error {
+	if grantForm.MatchString(grant) {
+		return nil
 	}
-	for _, grant := range p.Grants {
-		if !grantForm.MatchString(grant) {
-			faults = append(faults, fmt.Errorf("%q is not import:NAME, import:*, builtin:NAME or builtin:*", grant))
-		}
-	}
-	for i, w := range p.Waivers {
-		if err := n.waiver(w, now); err != nil {
-			faults = append(faults, fmt.Errorf("waiver %d: %w", i+1, err))
-		}
-	}
-	return slices.DeleteFunc(faults, func(err error) bool { return err == nil })
+	return fmt.Errorf("%q is not import:NAME, import:*, builtin:NAME or builtin:*", grant)
 }
 
 func (n names) level(id, level string) error {
@@ -235,14 +220,14 @@ func (n names) list(list string) error {
 	return nil
 }
 
-func (n names) waiver(w waiver, now time.Time) error {
+func (n names) waiver(w profiles.Waiver, now time.Time) error {
 	if w.Rule == "" || w.Subject == "" || w.Reason == "" || w.Date == "" {
 		return errors.New("it needs a rule, a subject, a reason and a date")
 	}
 	if !n.rules[w.Rule] {
 		return fmt.Errorf("no rule %q is defined", w.Rule)
 	}
-	end, err := w.end()
+	end, err := w.End()
 	if err != nil {
 		return err
 	}
@@ -250,4 +235,20 @@ func (n names) waiver(w waiver, now time.Time) error {
 		return fmt.Errorf("it ended on %s (rule %q, subject %q): renew it or take it out", w.Date, w.Rule, w.Subject)
 	}
 	return nil
+}
+
+// ending warns of waivers whose end is near at now.
+func (p *profileStore) ending(now time.Time) []string {
+	var warnings []string
+	for _, name := range p.set.Names() {
+		for i, w := range p.set.Written[name].Waivers {
+			end, err := w.End()
+			if err != nil || !now.Before(end) || end.Sub(now) > profiles.Soon {
+				continue
+			}
+			warnings = append(warnings, p.set.Fault(name, "waivers."+strconv.Itoa(i),
+				fmt.Errorf("the waiver of rule %q for %q ends on %s: renew it, or change what needs it", w.Rule, w.Subject, w.Date)).Error())
+		}
+	}
+	return warnings
 }

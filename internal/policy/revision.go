@@ -19,7 +19,7 @@ type revision struct {
 	digest    string
 	admitsAll bool
 	languages map[string]*language
-	profiles  *profiles
+	profiles  *profileStore
 	warnings  []string
 	loadedAt  time.Time
 	judged    atomic.Int64                // programs of the corpus so far
@@ -50,7 +50,7 @@ func (r *revision) sections() map[string][]string {
 func (r *revision) describe(st *Status) {
 	st.Revision, st.Digest, st.AdmitsAll = r.name, r.digest, r.admitsAll
 	st.Profiles, st.LoadedAt, st.Corpus = r.profiles.names(), r.loadedAt, int(r.judged.Load())
-	st.Warnings = slices.Clone(r.warnings)
+	st.Warnings = slices.Concat(r.warnings, r.profiles.ending(r.host.now()))
 	st.Sections, st.Rules = r.sections(), map[string][]Rule{}
 	for id, l := range r.languages {
 		for _, rule := range l.rules {

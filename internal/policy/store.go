@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -212,7 +213,7 @@ func (s *Store) put(r *revision, number uint64) {
 
 func (s *Store) announce(r *revision) {
 	s.cfg.Log.Info("policy in force", "revision", r.name, "digest", r.digest, "corpus", r.judged.Load(), "left_for_later", r.left != nil, "sections", r.sections())
-	for _, w := range r.warnings {
+	for _, w := range slices.Concat(r.warnings, r.profiles.ending(s.cfg.Now())) {
 		s.cfg.Log.Warn("policy: " + w)
 	}
 	if r.admitsAll {

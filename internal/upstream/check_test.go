@@ -266,7 +266,7 @@ func TestFoldersThatCannotBeRead(t *testing.T) {
 				}
 			}
 		}, "is this a policy folder?"},
-		"profiles are no mapping": {func(f fstest.MapFS) { f["profiles.yaml"] = &fstest.MapFile{Data: []byte("solve: 1")} }, `profile "solve" is no mapping`},
+		"profiles are no mapping": {func(f fstest.MapFS) { f["profiles.yaml"] = &fstest.MapFile{Data: []byte("solve: 1")} }, `profiles.yaml:1: `},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := shipped(t)

@@ -14,7 +14,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
-	"go.yaml.in/yaml/v4"
+
+	"github.com/sluice-gateway/sluice/internal/profiles"
 )
 
 // Bounds of a policy folder.
@@ -197,38 +198,20 @@ func (p *policy) readMarks(m *ast.Module) {
 	}
 }
 
-// readProfiles reads profiles.yaml as the rules see it: a waiver that is over
-// is not there.
+// readProfiles reads profiles.yaml as the rules see it: with what a profile
+// inherits, and without a waiver that is over.
 func readProfiles(folder fs.FS, now time.Time) (map[string]any, error) {
-	text, err := readFile(folder, "profiles.yaml", maxPolicyFile)
+	text, err := readFile(folder, profiles.File, maxPolicyFile)
 	if err != nil {
 		return nil, err
 	}
-	profiles := map[string]any{}
-	if err := yaml.Load(text, &profiles); err != nil {
-		return nil, fmt.Errorf("read profiles.yaml: %w", err)
+	set, err := profiles.Read(text)
+	if err != nil {
+		return nil, err
 	}
-	for name, value := range profiles {
-		profile, ok := value.(map[string]any)
-		if !ok {
-			return nil, fmt.Errorf("read profiles.yaml: profile %q is no mapping", name)
-		}
-		waivers, _ := profile["waivers"].([]any)
-		profile["waivers"] = slices.DeleteFunc(waivers, func(w any) bool { return lapsed(w, now) })
-		delete(profile, "description")
+	all := map[string]any{}
+	for name, p := range set.Whole {
+		all[name] = profileData(p, now)
 	}
-	return jsonable(profiles)
-}
-
-// lapsed reports whether a waiver's last day is over, or not to be read.
-func lapsed(waiver any, now time.Time) bool {
-	fields, _ := waiver.(map[string]any)
-	switch date := fields["date"].(type) {
-	case time.Time:
-		return !now.Before(date.AddDate(0, 0, 1))
-	case string:
-		day, err := time.Parse(time.DateOnly, date)
-		return err != nil || !now.Before(day.AddDate(0, 0, 1))
-	}
-	return true
+	return jsonable(all)
 }

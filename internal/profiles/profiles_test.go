@@ -1,0 +1,112 @@
+package profiles_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/sluice-gateway/sluice/internal/profiles"
+)
+
+const family = `base:
+  description: What others start from.
+  rules: {one: warn, two: "off"}
+  lists:
+    imports: {add: [a, b], remove: [c]}
+  limits: {wall_seconds: 10, threads: 4}
+  grants: ["import:x"]
+  waivers:
+    - {rule: one, subject: s, reason: r, date: 2030-01-02}
+child:
+  extends: base
+  rules: {two: error}
+  lists:
+    imports: {add: [c, d], remove: [a]}
+    calls: {remove: [eval]}
+  limits: {wall_seconds: 5}
+  grants: ["import:y", "import:x"]
+  waivers:
+    - {rule: two, subject: t, reason: r, date: 2030-01-03}
+grandchild:
+  extends: child
+`
+
+func TestAProfileHasWhatItInherits(t *testing.T) {
+	set, err := profiles.Read([]byte(family))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := set.Whole["grandchild"]
+	for what, pair := range map[string][2]any{
+		"rules":  {got.Rules, map[string]string{"one": "warn", "two": "error"}},
+		"limits": {got.Limits, map[string]float64{"wall_seconds": 5, "threads": 4}},
+		"grants": {got.Grants, []string{"import:y", "import:x"}},
+		"lists": {got.Lists, map[string]profiles.Delta{
+			"imports": {Add: []string{"b", "c", "d"}, Remove: []string{"a"}}, "calls": {Add: []string{}, Remove: []string{"eval"}},
+		}},
+		"waivers": {len(got.Waivers), 2},
+	} {
+		if !reflect.DeepEqual(pair[0], pair[1]) && !emptyAlike(pair) {
+			t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
+		}
+	}
+	if base := set.Whole["base"]; len(base.Rules) != 2 || base.Rules["two"] != "off" || len(base.Waivers) != 1 {
+		t.Errorf("the base was changed by those that extend it: %+v", base)
+	}
+}
+
+// emptyAlike passes over the difference between nil and an empty list.
+func emptyAlike(pair [2]any) bool {
+	got, ok := pair[0].(map[string]profiles.Delta)
+	want, _ := pair[1].(map[string]profiles.Delta)
+	if !ok || len(got) != len(want) {
+		return false
+	}
+	for name := range got {
+		for _, lists := range [][2][]string{{got[name].Add, want[name].Add}, {got[name].Remove, want[name].Remove}} {
+			if strings.Join(lists[0], " ") != strings.Join(lists[1], " ") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func TestFaultsHaveTheirLine(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"no profile that it extends": {"a:\n  rules: {}\nb:\n  extends: aa\n", `profiles.yaml:4: profile "b": it extends "aa", which is no profile; there are a, b`},
+		"itself":                     {"a:\n  extends: a\n", `profiles.yaml:2: profile "a": it extends itself: a → a`},
+		"a circle":                   {"a:\n  extends: b\nb:\n  extends: a\n", `profiles.yaml:2: profile "a": it extends itself: a → b → a`},
+		"an unknown key":             {"a:\n  rules: {}\n  extend: b\n", "profiles.yaml:3: "},
+		"a key twice":                {"a:\n  rules: {}\n  rules: {}\n", "profiles.yaml:3: "},
+		"no mapping":                 {"a: 1\n", "profiles.yaml:1: "},
+		"none":                       {"{}\n", "it has no profile"},
+		"not YAML":                   {"a:\n  rules: {\n", "profiles.yaml:"},
+		"nothing":                    {"# empty\n", "no documents"},
+	} {
+		_, err := profiles.Read([]byte(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func TestAFaultIsPlacedWhereItsPartStands(t *testing.T) {
+	set, err := profiles.Read([]byte(family))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part, line := range map[string]string{
+		"rules.two": ":12:", "lists.imports": ":14:", "lists.calls": ":15:", "limits.wall_seconds": ":16:", "grants.1": ":17:", "waivers.0": ":19:", "what.ever": ":10:",
+	} {
+		if got := set.Fault("child", part, errTest).Error(); !strings.Contains(got, "profiles.yaml"+line) {
+			t.Errorf("%s stands at %s, want %s", part, got, line)
+		}
+	}
+}
+
+type testError struct{}
+
+func (testError) Error() string { return "a fault" }
+
+var errTest = testError{}
