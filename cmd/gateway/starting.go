@@ -42,11 +42,13 @@ func (h *house) keepStarting(ctx context.Context) error {
 
 // proving judges what of the policy's corpus was left until the start was over.
 // The store tells how that went, and takes the policy out of force if it must.
+// Then the start's garbage goes.
 func (h *house) proving(ctx context.Context) <-chan struct{} {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		_ = h.policies.store.Load().ProveRest(ctx)
+		h.collectSeldom()
 	}()
 	return over
 }
