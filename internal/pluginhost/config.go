@@ -42,6 +42,8 @@ type Plugin struct {
 	Instances    int               // processes; 0: 1
 	StartTimeout time.Duration     // from start to healthy; 0: one minute
 	DrainTimeout time.Duration     // for running programs at a stop; 0: 10 s
+	Disabled     bool              // it is not started until Enable
+	Description  string            // hex digest that its description must have (DescriptionDigest); empty: any
 }
 
 // How the Host comes to trust a plugin's program.
@@ -87,6 +89,9 @@ func (p Plugin) check() error {
 	}
 	if err := p.checkTrust(); err != nil {
 		return err
+	}
+	if sum, err := hex.DecodeString(p.Description); p.Description != "" && (err != nil || len(sum) != 32) {
+		return fmt.Errorf("plugin %q: the digest of its description must be 64 hex digits", p.Name)
 	}
 	for _, name := range p.Env {
 		if reserved(name) {

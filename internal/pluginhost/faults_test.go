@@ -106,7 +106,7 @@ func TestNothingIsLeftOver(t *testing.T) {
 		return len(entries), files, runtime.NumGoroutine()
 	}
 	fds, files, goroutines := count()
-	for range 30 {
+	for range number(t, crashesVariable, 30) {
 		pid := b.pid()
 		if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 			t.Fatal(err)

@@ -25,6 +25,8 @@ import (
 // generation is one process of a plugin from its start to its end. Its fields
 // are set before it is published; what changes is the pool's (see pool.mu).
 type generation struct {
+	spec     Plugin
+	offer    *offer // of a description that differs from its predecessor's; nil: it does not
 	child    *child
 	plugin   *plugin.Client
 	client   *wire.Client
@@ -51,15 +53,17 @@ type generation struct {
 }
 
 // launch starts a process and brings it to health, or cleans up after it.
-func (k *keeper) launch(ctx context.Context) (g *generation, err error) {
-	ctx, cancel := context.WithTimeout(ctx, k.pool.spec.StartTimeout)
+// fresh: an operator asked for it, so it may describe itself otherwise than its
+// predecessor.
+func (k *keeper) launch(ctx context.Context, spec Plugin, fresh bool) (g *generation, err error) {
+	ctx, cancel := context.WithTimeout(ctx, spec.StartTimeout)
 	defer cancel()
-	program, err := openProgram(k.pool.spec)
+	program, err := openProgram(spec)
 	if err != nil {
 		return nil, err
 	}
 	defer closeAll(program)
-	g, state, err := k.newGeneration(program)
+	g, state, err := k.newGeneration(spec, program)
 	if err != nil {
 		return nil, err
 	}
@@ -72,20 +76,20 @@ func (k *keeper) launch(ctx context.Context) (g *generation, err error) {
 	if err = g.connect(ctx); err != nil {
 		return g, err
 	}
-	if err = k.introduce(ctx, g, state); err != nil {
+	if err = k.introduce(ctx, g, state, fresh); err != nil {
 		return g, err
 	}
 	return g, k.awaitHealthy(ctx, g)
 }
 
-func (k *keeper) newGeneration(program *os.File) (*generation, string, error) {
+func (k *keeper) newGeneration(spec Plugin, program *os.File) (*generation, string, error) {
 	p := k.pool
 	base, sockets, state, err := p.host.home.generationDirs()
 	if err != nil {
 		return nil, "", err
 	}
 	g := &generation{
-		base: base, words: &ring{}, alarm: make(chan struct{}, 1), texts: map[digest]int{},
+		spec: spec, base: base, words: &ring{}, alarm: make(chan struct{}, 1), texts: map[digest]int{},
 		overruns: window{length: p.times.exitWindow}, blamed: make(chan struct{}),
 	}
 	g.log = &stderrLog{log: k.log, words: g.words}
@@ -99,7 +103,7 @@ func (k *keeper) newGeneration(program *os.File) (*generation, string, error) {
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		AutoMTLS:         true,
 		SkipHostEnv:      true,
-		StartTimeout:     min(p.times.handshake, p.spec.StartTimeout),
+		StartTimeout:     min(p.times.handshake, spec.StartTimeout),
 		GRPCDialOptions:  wire.HostDialOptions(),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: sockets},
 		Logger:           hclog.NewNullLogger(), // the pipes are read by child
@@ -107,7 +111,7 @@ func (k *keeper) newGeneration(program *os.File) (*generation, string, error) {
 		SyncStdout:       g.said,
 		SyncStderr:       g.said,
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, socketDir string) (runner.Runner, error) {
-			g.child.prepare(p.command(program, cmd.Env, state), socketDir)
+			g.child.prepare(p.command(spec, program, cmd.Env, state), socketDir)
 			return g.child, nil
 		},
 	})
@@ -115,19 +119,19 @@ func (k *keeper) newGeneration(program *os.File) (*generation, string, error) {
 }
 
 // command is the outer ring around every plugin.
-func (p *pool) command(program *os.File, handshake []string, state string) sandbox.Spec {
+func (p *pool) command(spec Plugin, program *os.File, handshake []string, state string) sandbox.Spec {
 	env := append(slices.Clone(handshake),
 		"GATEWAY_GUARD_FD=3", "GATEWAY_LOG_LEVEL="+p.host.cfg.LogLevel,
 		"LANG=C.UTF-8", "TZ=UTC", "TMPDIR="+state, "HOME="+state)
-	for _, name := range p.spec.Env {
+	for _, name := range spec.Env {
 		if value, ok := p.host.cfg.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
 	}
 	return sandbox.Spec{
-		Path: p.spec.Command, Exe: program, Args: append([]string{p.spec.Command}, p.spec.Args...), Env: env, Dir: state,
+		Path: spec.Command, Exe: program, Args: append([]string{spec.Command}, spec.Args...), Env: env, Dir: state,
 		Namespaces: []sandbox.Namespace{sandbox.PID, sandbox.Mount, sandbox.IPC, sandbox.UTS}, FreshProc: true,
-		Rlimits: []sandbox.Rlimit{{Resource: unix.RLIMIT_NOFILE, Soft: p.spec.OpenFiles, Hard: p.spec.OpenFiles}},
+		Rlimits: []sandbox.Rlimit{{Resource: unix.RLIMIT_NOFILE, Soft: spec.OpenFiles, Hard: spec.OpenFiles}},
 		Seccomp: true,
 	}
 }
@@ -182,15 +186,18 @@ func dial(p *plugin.Client) (*wire.Client, error) {
 
 // introduce asks what the plugin is, compares it with what is configured and
 // with what it was before, and hands over its settings.
-func (k *keeper) introduce(ctx context.Context, g *generation, state string) (err error) {
+func (k *keeper) introduce(ctx context.Context, g *generation, state string, fresh bool) (err error) {
 	p := k.pool
 	if g.about, err = g.client.Describe(ctx, p.host.cfg.GatewayVersion); err != nil {
 		return mistrustBreach(err)
 	}
-	if err := p.recognise(g.about); err != nil {
+	if err := g.recorded(); err != nil {
 		return err
 	}
-	settings, err := withRequire(g.about.ConfigSchema, p.spec.ConfigJSON, p.spec.Require)
+	if g.offer, err = p.recognise(g.spec, g.about, fresh); err != nil {
+		return err
+	}
+	settings, err := withRequire(g.about.ConfigSchema, g.spec.ConfigJSON, g.spec.Require)
 	if err == nil {
 		err = checkConfig(g.about.ConfigSchema, settings)
 	}
@@ -198,7 +205,7 @@ func (k *keeper) introduce(ctx context.Context, g *generation, state string) (er
 		return fmt.Errorf("%w: %w", errMistrust, err)
 	}
 	warnings, err := g.client.Configure(ctx, executor.Config{
-		JSON: settings, StateDir: state, LogLevel: p.host.cfg.LogLevel, Secrets: p.spec.Secrets,
+		JSON: settings, StateDir: state, LogLevel: p.host.cfg.LogLevel, Secrets: g.spec.Secrets,
 	})
 	if err != nil {
 		return mistrustBreach(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
@@ -16,14 +17,18 @@ type Host struct {
 	cfg       Config
 	offer     sandbox.Offer
 	home      *home
-	pools     []*pool
+	times     timing
 	directory *directory
 
-	stopKeepers context.CancelFunc // drain and stop
-	cutShort    context.CancelFunc // stop waiting
-	running     sync.WaitGroup
-	closing     sync.Once
-	closed      error
+	mu    sync.Mutex // of pools, which grows
+	pools []*pool
+
+	run, patience context.Context    // of keepers; nil before Start
+	stopKeepers   context.CancelFunc // drain and stop
+	cutShort      context.CancelFunc // stop waiting
+	running       sync.WaitGroup
+	closing       sync.Once
+	closed        error
 }
 
 var _ gateway.Executors = (*Host)(nil)
@@ -49,7 +54,7 @@ func New(cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{cfg: cfg, offer: sandbox.Probe(), home: home, directory: newDirectory(cfg.Plugins)}
+	h := &Host{cfg: cfg, offer: sandbox.Probe(), home: home, times: times, directory: newDirectory(cfg.Plugins)}
 	for _, p := range cfg.Plugins {
 		h.pools = append(h.pools, newPool(h, p, times))
 	}
@@ -63,6 +68,9 @@ func (h *Host) Start(ctx context.Context) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	patience, cut := context.WithCancel(context.WithoutCancel(ctx))
 	h.stopKeepers, h.cutShort = stop, cut
+	h.mu.Lock()
+	h.run, h.patience = run, patience
+	h.mu.Unlock()
 	for _, k := range h.keepers() {
 		h.running.Go(func() { k.run(run, patience) })
 	}
@@ -79,9 +87,9 @@ func (h *Host) Start(ctx context.Context) error {
 // clash finds plugins that were refused since another has their tool.
 func (h *Host) clash() error {
 	var faults []error
-	for _, p := range h.pools {
+	for _, p := range h.all() {
 		if err := p.clashed(); err != nil {
-			faults = append(faults, fmt.Errorf("start plugin %q: %w", p.spec.Name, err))
+			faults = append(faults, fmt.Errorf("start plugin %q: %w", p.name, err))
 		}
 	}
 	return errors.Join(faults...)
@@ -91,7 +99,9 @@ func (h *Host) clash() error {
 // programs that run. It returns when no process, socket or directory is left.
 func (h *Host) Close(ctx context.Context) error {
 	if h.stopKeepers != nil {
+		h.mu.Lock() // none joins any more
 		h.stopKeepers()
+		h.mu.Unlock()
 		unhook := context.AfterFunc(ctx, h.cutShort)
 		h.running.Wait()
 		unhook()
@@ -103,8 +113,8 @@ func (h *Host) Close(ctx context.Context) error {
 
 // Ready reports whether every plugin has a process that takes work.
 func (h *Host) Ready() bool {
-	for _, p := range h.pools {
-		if s := p.state(); s != Healthy && s != Degraded {
+	for _, p := range h.all() {
+		if s := p.state(); s != Healthy && s != Degraded && s != Disabled {
 			return false
 		}
 	}
@@ -122,21 +132,24 @@ func (h *Host) Status() []PluginStatus {
 
 // Release lets a plugin's processes out of quarantine.
 func (h *Host) Release(name string) error {
-	for _, p := range h.pools {
-		if p.spec.Name != name {
-			continue
-		}
-		for _, k := range p.keepers {
-			if k.now() == Quarantined {
-				select {
-				case k.release <- struct{}{}:
-				default:
-				}
+	p := h.pool(name)
+	if p == nil {
+		return fmt.Errorf("release plugin %q: %w", name, ErrUnknown)
+	}
+	held := false
+	for _, k := range p.keepers {
+		if k.now() == Quarantined {
+			held = true
+			select {
+			case k.release <- struct{}{}:
+			default:
 			}
 		}
-		return nil
 	}
-	return fmt.Errorf("release plugin %q: there is none of that name", name)
+	if !held {
+		return fmt.Errorf("release plugin %q: %w: it is %s", name, ErrNothingToDo, p.state())
+	}
+	return nil
 }
 
 // Find implements gateway.Executors. Names are compared trimmed, in lower case,
@@ -153,9 +166,25 @@ func (h *Host) Find(tool string) (gateway.Target, error) {
 // Targets implements gateway.Executors.
 func (h *Host) Targets() []gateway.Target { return h.directory.targets() }
 
+// all lists the pools there are now.
+func (h *Host) all() []*pool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.pools)
+}
+
+func (h *Host) pool(name string) *pool {
+	for _, p := range h.all() {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
 func (h *Host) keepers() []*keeper {
 	var all []*keeper
-	for _, p := range h.pools {
+	for _, p := range h.all() {
 		all = append(all, p.keepers...)
 	}
 	return all

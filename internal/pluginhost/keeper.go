@@ -14,16 +14,20 @@ import (
 	"github.com/sluice-gateway/sluice/executor/wire"
 )
 
-// keeper keeps one process of a plugin alive. run is its only goroutine; what
-// others read is under mu.
+// keeper keeps one process of a plugin alive. run is its only goroutine, but
+// for what ends processes that were exchanged; what others read is under mu.
 type keeper struct {
 	pool     *pool
 	instance int
 	log      *slog.Logger
 	settled  chan struct{} // closed when it was healthy or failed once
 	release  chan struct{} // an operator lets it out of quarantine
+	orders   chan *order   // an operator wants it exchanged, stopped or started
+	over     chan struct{} // closed when run has ended
 
-	once sync.Once // closes settled
+	once     sync.Once      // closes settled
+	asked    *order         // by which the start at hand was asked for; run's alone
+	retiring sync.WaitGroup // processes that were exchanged
 
 	mu        sync.Mutex
 	state     State
@@ -32,22 +36,33 @@ type keeper struct {
 	current   *generation
 	restarts  int
 	lastWords string
+	lastEnd   string
+	endedAt   time.Time
 }
 
 func newKeeper(p *pool, instance int) *keeper {
 	return &keeper{
-		pool: p, instance: instance, log: p.log.With("instance", instance),
+		pool: p, instance: instance, log: p.log.With("instance", instance), orders: make(chan *order), over: make(chan struct{}),
 		settled: make(chan struct{}), release: make(chan struct{}, 1), state: Stopped, since: time.Now(),
 	}
 }
 
 // run lives until ctx ends; then it drains, and stop bounds how long.
 func (k *keeper) run(ctx, stop context.Context) {
+	defer close(k.over)
 	h := newHistory(k.pool.times)
+	if k.pool.off.Load() {
+		k.rest(ctx)
+	}
 	for ctx.Err() == nil {
 		end := k.live(ctx, stop)
 		if ctx.Err() != nil {
 			break
+		}
+		if errors.Is(end.err, errDisabled) {
+			k.rest(ctx)
+			h = newHistory(k.pool.times)
+			continue
 		}
 		quarantined, delay := h.next(end, time.Now())
 		if quarantined {
@@ -55,19 +70,24 @@ func (k *keeper) run(ctx, stop context.Context) {
 			continue
 		}
 		k.enter(Backoff, text(end.err))
-		sleep(ctx, delay)
+		k.pause(ctx, delay)
 	}
 	k.enter(Stopped, "")
+	k.retiring.Wait()
 }
 
-// live is one generation, from its start to its end.
+// live is one generation, and those that it is exchanged for, from the first
+// one's start to the last one's end.
 func (k *keeper) live(ctx, stop context.Context) outcome {
 	k.enter(Starting, "")
 	begin := time.Now()
-	g, err := k.launch(ctx)
+	spec, fresh := *k.pool.spec.Load(), k.asked != nil
+	if fresh && k.asked.spec != nil {
+		spec = *k.asked.spec
+	}
+	g, err := k.launch(ctx, spec, fresh)
 	if err == nil {
-		err = k.pool.publish(g)
-		if err != nil {
+		if err = k.pool.publish(g); err != nil {
 			g.destroy(k.pool.times.shutdown)
 		}
 	}
@@ -75,38 +95,64 @@ func (k *keeper) live(ctx, stop context.Context) outcome {
 		if ctx.Err() == nil {
 			k.log.Error("plugin did not start", "error", text(err), "took", time.Since(begin))
 		}
+		k.answer(Swap{}, err)
 		return outcome{err: err}
 	}
+	for {
+		k.adopt(g, time.Since(begin))
+		k.answer(Swap{NewPID: g.child.pid(), NewVersion: g.about.Version, Drained: true}, nil)
+		begin = time.Now()
+		next, err := k.watch(ctx, stop, g)
+		if next == nil || err != nil {
+			k.retire(stop, g, err)
+		}
+		if next == nil {
+			return outcome{err: err, healthy: time.Since(begin)}
+		}
+		g, begin = next, time.Now()
+	}
+}
+
+// adopt makes a generation that is in service the keeper's own.
+func (k *keeper) adopt(g *generation, took time.Duration) {
 	k.mu.Lock()
 	k.current = g
 	k.mu.Unlock()
 	k.enter(Healthy, "")
-	k.log.Info("plugin is healthy", "plugin", g.about.Name, "version", g.about.Version, "pid", g.child.pid(), "took", time.Since(begin))
-	begin = time.Now()
-	err = k.watch(ctx, g)
-	k.retire(stop, g, err)
-	return outcome{err: err, healthy: time.Since(begin)}
+	k.log.Info("plugin is healthy", "plugin", g.about.Name, "version", g.about.Version, "pid", g.child.pid(), "took", took)
 }
 
-// watch returns nil when ctx ends, and else why the process cannot go on.
-func (k *keeper) watch(ctx context.Context, g *generation) error {
+// watch returns nil when ctx ends, and else why the process cannot go on. With
+// next, that one is in service in its place; without an error too, the process
+// was exchanged and is being ended.
+func (k *keeper) watch(ctx, stop context.Context, g *generation) (next *generation, err error) {
 	ticker := time.NewTicker(k.pool.times.health)
 	defer ticker.Stop()
+	x := &exchange{keeper: k, old: g}
+	defer func() { next = x.abandon(next, err) }()
 	pulse := pulse{times: k.pool.times}
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return nil, nil
 		case <-g.done():
-			return fmt.Errorf("plugin died: %s", g.child.process().Wait())
+			return nil, fmt.Errorf("plugin died: %s", g.child.process().Wait())
 		case <-g.alarm:
 			if err := k.complaint(g); err != nil {
-				return err
+				return nil, err
+			}
+		case o := <-k.orders:
+			if err := x.take(ctx, o); err != nil {
+				return nil, err
+			}
+		case made := <-x.made:
+			if next := x.finish(stop, made); next != nil {
+				return next, nil
 			}
 		case <-ticker.C:
 		}
 		if err := k.look(ctx, g, &pulse); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
@@ -211,7 +257,7 @@ func (k *keeper) retire(stop context.Context, g *generation, err error) {
 	patience := p.times.shutdown
 	p.close(g)
 	switch {
-	case err == nil, errors.Is(err, errDrained):
+	case err == nil, errors.Is(err, errDrained), errors.Is(err, errDisabled):
 		k.enter(Draining, text(err))
 		k.drain(stop, g)
 		if stop.Err() != nil {
@@ -235,32 +281,45 @@ func (k *keeper) retire(stop context.Context, g *generation, err error) {
 	g.destroy(patience)
 	p.remove(g)
 	k.note(g)
-	k.mu.Lock()
-	k.current = nil
-	k.mu.Unlock()
-	if err != nil {
-		k.log.Error("plugin ended", "error", text(err), g.describeExit())
-	} else {
-		k.log.Info("plugin stopped", g.describeExit())
-	}
+	k.tellEnd(g, err)
 }
 
-// drain tells the plugin and waits until its last program has ended.
-func (k *keeper) drain(stop context.Context, g *generation) {
-	ctx, cancel := context.WithTimeout(stop, k.pool.spec.DrainTimeout)
+// tellEnd forgets a generation that has ended, and remembers why if it failed.
+func (k *keeper) tellEnd(g *generation, err error) {
+	ill := err != nil && !errors.Is(err, errDisabled)
+	k.mu.Lock()
+	k.current = nil
+	if ill {
+		k.lastEnd, k.endedAt = text(err), time.Now()
+	}
+	k.mu.Unlock()
+	if !ill {
+		k.log.Info("plugin stopped", g.describeExit())
+		return
+	}
+	k.log.Error("plugin ended", "error", text(err), g.describeExit())
+}
+
+// drain tells the plugin and waits until its last program has ended. It gives
+// how many were still there when patience ended.
+func (k *keeper) drain(stop context.Context, g *generation) (cutOff int) {
+	ctx, cancel := context.WithTimeout(stop, g.spec.DrainTimeout)
 	defer cancel()
 	// A text that was accepted is not to be refused by the plugin's draining.
 	k.pool.idle(ctx, g, true)
 	if _, err := g.client.Drain(ctx, "stop"); err != nil && ctx.Err() == nil {
 		k.log.Warn("plugin did not take the word to drain", "error", err)
 	}
-	if !k.pool.idle(ctx, g, false) {
-		k.log.Warn("plugin was stopped with programs running", "inflight", k.pool.running(g))
+	if k.pool.idle(ctx, g, false) {
+		return 0
 	}
+	cutOff = k.pool.running(g)
+	k.log.Warn("plugin was stopped with programs running", "inflight", cutOff)
+	return cutOff
 }
 
-// quarantine keeps the plugin down until an operator releases it. What failed by
-// crashing is tried once in a while; then trial is true.
+// quarantine keeps the plugin down until an operator releases it, or asks for
+// another. What failed by crashing is tried once in a while; then trial is true.
 func (k *keeper) quarantine(ctx context.Context, err error) (trial bool) {
 	k.enter(Quarantined, text(err))
 	k.log.Error("plugin is in quarantine", "error", text(err))
@@ -270,13 +329,7 @@ func (k *keeper) quarantine(ctx context.Context, err error) (trial bool) {
 		defer timer.Stop()
 		again = timer.C
 	}
-	select {
-	case <-ctx.Done():
-	case <-again:
-		return true
-	case <-k.release:
-	}
-	return false
+	return k.wait(ctx, again, k.release)
 }
 
 // note keeps a dead process's last words.
@@ -304,8 +357,8 @@ func (k *keeper) enter(s State, why string) {
 func (k *keeper) status() PluginStatus {
 	k.mu.Lock()
 	s := PluginStatus{
-		Name: k.pool.spec.Name, Instance: k.instance, State: k.state, Why: k.why, Since: k.since,
-		Restarts: k.restarts, LastWords: k.lastWords,
+		Name: k.pool.name, Instance: k.instance, State: k.state, Why: k.why, Since: k.since,
+		Restarts: k.restarts, LastWords: k.lastWords, LastEnd: k.lastEnd, EndedAt: k.endedAt,
 	}
 	g := k.current
 	k.mu.Unlock()
@@ -328,16 +381,4 @@ func text(err error) string {
 		return ""
 	}
 	return clip(err.Error(), maxLogText)
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

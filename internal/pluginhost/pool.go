@@ -19,7 +19,9 @@ import (
 // lock is held for counting and choosing, never over a call.
 type pool struct {
 	host    *Host
-	spec    Plugin
+	name    string
+	spec    atomic.Pointer[Plugin] // by which the next process is started
+	off     atomic.Bool            // an operator, or the configuration, disabled it
 	times   timing
 	log     *slog.Logger
 	keepers []*keeper
@@ -44,37 +46,44 @@ var (
 
 func newPool(h *Host, spec Plugin, times timing) *pool {
 	p := &pool{
-		host: h, spec: spec.withDefaults(), times: times, log: h.cfg.Log.With("plugin_name", spec.Name),
+		host: h, name: spec.Name, times: times, log: h.cfg.Log.With("plugin_name", spec.Name),
 		poison: newPoison(times), lane: make(chan struct{}, 1), changed: make(chan struct{}),
 	}
-	for i := range p.spec.Instances {
+	spec = spec.withDefaults()
+	p.spec.Store(&spec)
+	p.off.Store(spec.Disabled)
+	for i := range spec.Instances {
 		p.keepers = append(p.keepers, newKeeper(p, i))
 	}
 	return p
 }
 
 // recognise takes the first description into the directory and holds later ones
-// against it.
-func (p *pool) recognise(d executor.Description) error {
+// against it. A fresh one may differ: what it offers is then given, to be put in
+// the place of the former one when its process is in service.
+func (p *pool) recognise(spec Plugin, d executor.Description, fresh bool) (*offer, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.like != "" {
+	if p.like != "" && !fresh {
 		if likeness(d) != p.like {
-			return fmt.Errorf("%w: it describes itself otherwise than before", errMistrust)
+			return nil, fmt.Errorf("%w: it describes itself otherwise than before", errMistrust)
 		}
 		p.about.Store(&d)
-		return nil
+		return nil, nil
 	}
-	o, err := newOffer(p, d)
+	o, err := newOffer(p, spec.Tools, d)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errMistrust, err)
+		return nil, fmt.Errorf("%w: %w", errMistrust, err)
+	}
+	if p.like != "" {
+		return &o, nil
 	}
 	p.about.Store(&d)
 	if p.clash = p.host.directory.add(o); p.clash != nil {
-		return fmt.Errorf("%w: %w", errMistrust, p.clash)
+		return nil, fmt.Errorf("%w: %w", errMistrust, p.clash)
 	}
 	p.like = likeness(d)
-	return nil
+	return nil, nil
 }
 
 func (p *pool) clashed() error {
@@ -88,9 +97,19 @@ func (p *pool) publish(g *generation) error {
 	if g.dead() {
 		return errors.New("plugin died as it came up")
 	}
+	if g.offer != nil {
+		if err := p.host.directory.replace(p, *g.offer); err != nil {
+			return fmt.Errorf("%w: %w", errMistrust, err)
+		}
+		p.about.Store(&g.about)
+	}
 	p.mu.Lock()
+	if g.offer != nil {
+		p.like = likeness(g.about)
+	}
 	p.serving = append(p.serving, g)
 	p.mu.Unlock()
+	p.spec.Store(&g.spec)
 	p.wake()
 	return nil
 }
@@ -174,7 +193,7 @@ func (p *pool) acquire(ctx context.Context, text digest) (*lease, error) {
 		patience := busy.C
 		if !up {
 			if p.hopeless() {
-				return nil, fmt.Errorf("plugin %q is %s: %w", p.spec.Name, p.state(), gateway.ErrPluginDown)
+				return nil, fmt.Errorf("plugin %q is %s: %w", p.name, p.state(), gateway.ErrPluginDown)
 			}
 			patience = down.C
 		}
@@ -184,9 +203,9 @@ func (p *pool) acquire(ctx context.Context, text digest) (*lease, error) {
 			return nil, ctx.Err()
 		case <-patience:
 			if up {
-				return nil, fmt.Errorf("plugin %q has no free slot: %w", p.spec.Name, gateway.ErrPluginBusy)
+				return nil, fmt.Errorf("plugin %q has no free slot: %w", p.name, gateway.ErrPluginBusy)
 			}
-			return nil, fmt.Errorf("plugin %q is %s: %w", p.spec.Name, p.state(), gateway.ErrPluginDown)
+			return nil, fmt.Errorf("plugin %q is %s: %w", p.name, p.state(), gateway.ErrPluginDown)
 		}
 	}
 }
@@ -238,7 +257,7 @@ func (g *generation) room() int {
 func (p *pool) hopeless() bool {
 	for _, k := range p.keepers {
 		switch k.now() {
-		case Quarantined, Stopped, Draining:
+		case Quarantined, Stopped, Draining, Disabled:
 		default:
 			return false
 		}
@@ -248,7 +267,7 @@ func (p *pool) hopeless() bool {
 
 // state is that of the process that is best off.
 func (p *pool) state() State {
-	order := []State{Healthy, Degraded, Starting, Backoff, Draining, Stopping, Quarantined, Stopped}
+	order := []State{Healthy, Degraded, Starting, Backoff, Draining, Stopping, Quarantined, Disabled, Stopped}
 	for _, s := range order {
 		for _, k := range p.keepers {
 			if k.now() == s {
@@ -333,7 +352,7 @@ func (p *pool) complaint(g *generation) error {
 // blame counts a crash against the texts that were with the process. A process
 // that SIGKILL or SIGTERM ended was most likely ended by somebody else.
 func (p *pool) blame(g *generation, err error) {
-	if errors.Is(err, errMistrust) || errors.Is(err, errDrained) || g.dead() && outsider(g) {
+	if errors.Is(err, errMistrust) || errors.Is(err, errDrained) || errors.Is(err, errDisabled) || g.dead() && outsider(g) {
 		return
 	}
 	p.mu.Lock()

@@ -47,7 +47,7 @@ func (p *pool) openSession(ctx context.Context, o executor.SessionOptions) (gate
 	defer l.release()
 	l.opened()
 	if !l.gen.client.KeepsSessions() {
-		return nil, fmt.Errorf("plugin %q keeps no sessions: %w", p.spec.Name, gateway.ErrUnsupported)
+		return nil, fmt.Errorf("plugin %q keeps no sessions: %w", p.name, gateway.ErrUnsupported)
 	}
 	if _, err := l.gen.client.OpenSession(ctx, o); err != nil {
 		return nil, p.sessionFault(l.gen, err)
@@ -81,13 +81,13 @@ func (p *pool) sessions(ctx context.Context) ([]executor.SessionInfo, error) {
 func (p *pool) sessionFault(g *generation, err error) error {
 	switch {
 	case errors.Is(err, executor.ErrSessionUnknown):
-		return fmt.Errorf("plugin %q: %w", p.spec.Name, executor.ErrSessionLost)
+		return fmt.Errorf("plugin %q: %w", p.name, executor.ErrSessionLost)
 	case errors.Is(err, executor.ErrSessionBusy):
-		return fmt.Errorf("plugin %q: %w", p.spec.Name, gateway.ErrSessionBusy)
+		return fmt.Errorf("plugin %q: %w", p.name, gateway.ErrSessionBusy)
 	case errors.Is(err, wire.ErrInternal):
-		return fmt.Errorf("plugin %q: %w: %w", p.spec.Name, gateway.ErrPluginFault, err)
+		return fmt.Errorf("plugin %q: %w: %w", p.name, gateway.ErrPluginFault, err)
 	case errors.Is(err, executor.ErrTooManySessions):
-		return fmt.Errorf("plugin %q: %w", p.spec.Name, gateway.ErrSessionsFull)
+		return fmt.Errorf("plugin %q: %w", p.name, gateway.ErrSessionsFull)
 	}
 	return p.fault(g, err)
 }
@@ -176,7 +176,7 @@ func (k *kept) Close(ctx context.Context) error {
 
 func (k *kept) call(do func() error) error {
 	if k.gen.dead() {
-		return fmt.Errorf("plugin %q ended: %w", k.pool.spec.Name, executor.ErrSessionLost)
+		return fmt.Errorf("plugin %q ended: %w", k.pool.name, executor.ErrSessionLost)
 	}
 	if err := do(); err != nil {
 		return k.lostIfGone(k.pool.sessionFault(k.gen, err))
@@ -194,7 +194,7 @@ func (p *pool) acquireIn(ctx context.Context, g *generation, text digest) (*leas
 		case l != nil:
 			return l, nil
 		case !up:
-			return nil, fmt.Errorf("plugin %q: the process that held the session is gone: %w", p.spec.Name, executor.ErrSessionLost)
+			return nil, fmt.Errorf("plugin %q: the process that held the session is gone: %w", p.name, executor.ErrSessionLost)
 		}
 		select {
 		case <-changed:
@@ -202,7 +202,7 @@ func (p *pool) acquireIn(ctx context.Context, g *generation, text digest) (*leas
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-busy.C:
-			return nil, fmt.Errorf("plugin %q has no free slot: %w", p.spec.Name, gateway.ErrPluginBusy)
+			return nil, fmt.Errorf("plugin %q has no free slot: %w", p.name, gateway.ErrPluginBusy)
 		}
 	}
 }

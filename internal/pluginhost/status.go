@@ -19,6 +19,7 @@ const (
 	Stopped     State = "STOPPED"
 	Backoff     State = "BACKOFF"
 	Quarantined State = "QUARANTINED"
+	Disabled    State = "DISABLED" // by an operator, or by the configuration
 )
 
 // PluginStatus is one process of a plugin, for operators: LastWords is what the
@@ -36,6 +37,8 @@ type PluginStatus struct {
 	Restarts  int
 	Inflight  int
 	LastWords string
+	LastEnd   string         // why the latest process that failed did; empty: none did
+	EndedAt   time.Time      // when that was
 	Walls     []sandbox.Wall // around the plugin itself
 	Warnings  []string       // of its settings and of what it found, as it gave them when it was configured
 	Inner     bool           // it sees to walls around programs by itself, and was told what is required of them

@@ -29,7 +29,7 @@ func (t *target) Language() executor.Language { return t.language }
 
 // Plugin implements gateway.Target.
 func (t *target) Plugin() gateway.PluginInfo {
-	info := gateway.PluginInfo{Name: t.pool.spec.Name, LanguageVersion: t.language.Version}
+	info := gateway.PluginInfo{Name: t.pool.name, LanguageVersion: t.language.Version}
 	if about := t.pool.about.Load(); about != nil {
 		info.Name, info.Version = about.Name, about.Version
 	}
@@ -95,7 +95,7 @@ func (p *pool) submitOnce(ctx context.Context, src executor.Source, text digest,
 func (p *pool) enterLane(ctx context.Context, text digest) (leave func(), err error) {
 	suspect, refused := p.poison.judge(text, time.Now())
 	if refused {
-		return nil, fmt.Errorf("this program was with plugin %q when it crashed, more than once, and is refused for a while: %w", p.spec.Name, gateway.ErrPluginDied)
+		return nil, fmt.Errorf("this program was with plugin %q when it crashed, more than once, and is refused for a while: %w", p.name, gateway.ErrPluginDied)
 	}
 	if !suspect {
 		return func() {}, nil
@@ -107,7 +107,7 @@ func (p *pool) enterLane(ctx context.Context, text digest) (leave func(), err er
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-timer.C:
-		return nil, fmt.Errorf("plugin %q crashed with this program; its turn did not come: %w", p.spec.Name, gateway.ErrPluginBusy)
+		return nil, fmt.Errorf("plugin %q crashed with this program; its turn did not come: %w", p.name, gateway.ErrPluginBusy)
 	}
 	leave = func() { <-p.lane }
 	if _, refused = p.poison.judge(text, time.Now()); refused {
@@ -122,14 +122,14 @@ func (p *pool) fault(g *generation, err error) error {
 	switch {
 	case errors.Is(err, wire.ErrProtocol), errors.Is(err, wire.ErrRefused):
 		p.mistrust(g, err)
-		return fmt.Errorf("plugin %q: %w: %w", p.spec.Name, gateway.ErrPluginFault, err)
+		return fmt.Errorf("plugin %q: %w: %w", p.name, gateway.ErrPluginFault, err)
 	case errors.Is(err, wire.ErrOverrun):
 		p.overran(g, time.Now())
-		return fmt.Errorf("plugin %q: %w: %w", p.spec.Name, gateway.ErrPluginDied, err)
+		return fmt.Errorf("plugin %q: %w: %w", p.name, gateway.ErrPluginDied, err)
 	case errors.Is(err, wire.ErrLost):
 		p.lost(g)
 		p.awaitDeath(g)
-		return fmt.Errorf("plugin %q: %w: %w", p.spec.Name, gateway.ErrPluginDied, err)
+		return fmt.Errorf("plugin %q: %w: %w", p.name, gateway.ErrPluginDied, err)
 	}
 	return err // ctx's own
 }

@@ -25,7 +25,7 @@ type offer struct {
 // newOffer picks the wanted tools out of a description and names them: by their
 // names, their aliases and, for those without a tool of that name, their
 // languages. A wanted name that is not described is an error.
-func newOffer(p *pool, d executor.Description) (offer, error) {
+func newOffer(p *pool, wanted []string, d executor.Description) (offer, error) {
 	o := offer{names: map[string]*target{}}
 	languages := map[string]executor.Language{}
 	for _, l := range d.Languages {
@@ -51,7 +51,7 @@ func newOffer(p *pool, d executor.Description) (offer, error) {
 			all[toolName(l.ID)] = languageTarget(p, l)
 		}
 	}
-	return o.choose(p.spec.Tools, all)
+	return o.choose(wanted, all)
 }
 
 // languageTarget reaches a language by its own name.
@@ -108,13 +108,37 @@ func (d *directory) add(o offer) error {
 	for name, t := range o.names {
 		if other := d.names[name]; other != nil {
 			return fmt.Errorf("%w: plugins %q and %q both bring a tool or language %q; name the tools of each under its key tools",
-				errClash, other.pool.spec.Name, t.pool.spec.Name, name)
+				errClash, other.pool.name, t.pool.name, name)
 		}
 	}
 	for name, t := range o.names {
 		d.names[name] = t
 	}
 	d.tools = append(d.tools, o.tools...)
+	slices.SortFunc(d.tools, func(a, b *target) int { return strings.Compare(a.tool.Name, b.tool.Name) })
+	return nil
+}
+
+// replace takes one plugin's offer in the place of its former one; an error when
+// another plugin has one of the names, and then nothing changes.
+func (d *directory) replace(p *pool, o offer) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names := map[string]*target{}
+	for name, t := range d.names {
+		if t.pool != p {
+			names[name] = t
+		}
+	}
+	for name, t := range o.names {
+		if other := names[name]; other != nil {
+			return fmt.Errorf("%w: plugins %q and %q both bring a tool or language %q", errClash, other.pool.name, p.name, name)
+		}
+		names[name] = t
+	}
+	tools := slices.DeleteFunc(slices.Clone(d.tools), func(t *target) bool { return t.pool == p })
+	tools = append(tools, o.tools...)
+	d.names, d.tools = names, tools
 	slices.SortFunc(d.tools, func(a, b *target) int { return strings.Compare(a.tool.Name, b.tool.Name) })
 	return nil
 }

@@ -146,7 +146,7 @@ func TestOffer(t *testing.T) {
 		"shared":           {nil, describe(py, executor.Tool{Name: "PY", Language: "lua"}), "", 0, "share the name"},
 		"unknown language": {nil, describe(executor.Tool{Name: "a", Language: "perl"}), "", 0, "not described"},
 	} {
-		o, err := newOffer(&pool{spec: Plugin{Tools: c.wanted}}, c.d)
+		o, err := newOffer(&pool{}, c.wanted, c.d)
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s: %v, want an error with %q", name, err, c.err)
