@@ -18,12 +18,13 @@ type slots struct {
 	free  int
 	line  line
 	bound bound
+	kept  map[string]*time.Timer // a slot for who is about to come back
 }
 
 func newSlots(l Limits, now func() time.Time) *slots {
 	concurrency := max(1, l.Concurrency)
 	return &slots{
-		now: now, queue: l.Queue, free: concurrency, line: newLine(),
+		now: now, queue: l.Queue, free: concurrency, line: newLine(), kept: map[string]*time.Timer{},
 		bound: bound{slots: concurrency, target: l.QueueTarget},
 	}
 }
@@ -60,23 +61,24 @@ func (s *slots) take(ctx context.Context, caller Caller, wait time.Duration) (re
 func (s *slots) join(caller Caller) (t *ticket, release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	at := s.now()
+	s.line.arrives(caller.Name, at)
 	wait := s.bound.wait(s.line.ahead(caller.Name))
 	switch {
 	case caller.Concurrency > 0 && s.line.inside(caller.Name) >= caller.Concurrency:
 		return nil, nil, &BusyError{Reason: ErrCallerBusy, After: s.bound.mean}
-	case s.free > 0 && s.line.len() == 0:
+	case s.keptFor(caller.Name), s.free > len(s.kept) && s.line.len() == 0:
 		s.free--
-		at := s.now()
 		s.line.start(caller.Name, at)
 		return nil, s.held(caller.Name, at), nil
-	case s.bound.tooLong(wait, s.now()):
+	case s.bound.tooLong(wait, at):
 		return nil, nil, &BusyError{Reason: ErrOverload, After: wait}
 	case s.line.len() >= s.queue && !s.line.yield(caller.Name):
 		return nil, nil, &BusyError{Reason: ErrQueueFull, After: wait}
 	}
 	t = &ticket{caller: caller.Name, turn: make(chan struct{})}
-	s.line.push(t, s.now())
-	s.bound.lineIs(s.line.len(), s.now())
+	s.line.push(t, at)
+	s.bound.lineIs(s.line.len(), at)
 	return t, nil, nil
 }
 
@@ -106,18 +108,52 @@ func (s *slots) held(caller string, since time.Time) func() {
 		defer s.mu.Unlock()
 		at := s.now()
 		s.bound.held(at.Sub(since))
+		s.line.soon = min(s.bound.mean/2, longestSoon)
 		s.line.done(caller, since, at)
+		s.free++
+		if s.line.worthAwaiting(caller, at) {
+			s.keep(caller)
+			return
+		}
 		s.give(at)
 	}
 }
 
-// give hands a slot to who is next, or keeps it free.
+// longestSoon bounds how long a slot stands empty for who may come back.
+const longestSoon = 20 * time.Millisecond
+
+// keep lets a slot stand empty for a caller for a moment.
+func (s *slots) keep(caller string) {
+	var timer *time.Timer
+	timer = time.AfterFunc(s.line.soon, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.kept[caller] == timer {
+			delete(s.kept, caller)
+			s.give(s.now())
+		}
+	})
+	s.kept[caller] = timer
+}
+
+// keptFor takes the slot that is kept for a caller, if there is one.
+func (s *slots) keptFor(caller string) bool {
+	timer := s.kept[caller]
+	if timer == nil {
+		return false
+	}
+	timer.Stop()
+	delete(s.kept, caller)
+	return true
+}
+
+// give hands a free slot to who is next.
 func (s *slots) give(at time.Time) {
 	next := s.line.pop(at)
 	if next == nil {
-		s.free++
 		return
 	}
+	s.free--
 	next.begun = at
 	s.bound.lineIs(s.line.len(), at)
 	close(next.turn)

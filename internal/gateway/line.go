@@ -26,6 +26,7 @@ type ticket struct {
 type line struct {
 	shares map[string]*share
 	now    time.Duration // the clock at which the last one was started
+	soon   time.Duration // what counts as coming back at once
 	turns  uint64
 	queued int
 }
@@ -37,6 +38,8 @@ type share struct {
 	holds   []time.Time   // since when it holds each of its slots
 	used    time.Duration // its clock without those
 	served  uint64        // the turn in which it was served last: among equals, who waited longer is next
+	left    time.Time     // when it had nothing inside any more
+	quick   bool          // it came back soon after that, last time
 }
 
 func (s *share) inside() int { return len(s.tickets) + len(s.holds) }
@@ -61,6 +64,13 @@ func (l *line) of(caller string, at time.Time) *share {
 	}
 	s.used += max(0, l.now-s.clock(at))
 	return s
+}
+
+// arrives notes that a caller asks for one more.
+func (l *line) arrives(caller string, at time.Time) {
+	if s := l.of(caller, at); s.inside() == 0 {
+		s.quick = at.Sub(s.left) <= l.soon
+	}
 }
 
 func (l *line) len() int { return l.queued }
@@ -133,11 +143,29 @@ func (l *line) done(caller string, since, at time.Time) {
 	held := slices.Index(s.holds, since)
 	s.holds = slices.Delete(s.holds, held, held+1)
 	s.used += at.Sub(since)
-	for name, one := range l.shares { // who is not ahead needs no memory
-		if one.inside() == 0 && one.used <= l.now {
+	s.left = at
+	for name, one := range l.shares { // who is not ahead, and was not here just now, needs no memory
+		if one.inside() == 0 && one.used <= l.now && at.Sub(one.left) > l.soon {
 			delete(l.shares, name)
 		}
 	}
+}
+
+// worthAwaiting says whether a slot that a caller has given back is better kept
+// for it a moment than given to who is next: when it is furthest behind, or by
+// little ahead, has nothing more inside, and came back at once last time. One who asks for one
+// thing after the other would else find every slot taken each time.
+func (l *line) worthAwaiting(caller string, at time.Time) bool {
+	s := l.shares[caller]
+	if s == nil || !s.quick || s.inside() > 0 || l.queued == 0 {
+		return false
+	}
+	for _, o := range l.shares {
+		if len(o.tickets) > 0 && o.clock(at)+2*l.soon < s.used {
+			return false
+		}
+	}
+	return true
 }
 
 // remove takes out who stopped waiting; false: it is not there.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,8 @@ import (
 
 // greedy has n clients of one caller ask again and again, each holding a slot
 // for hold, until ctx ends. It returns where the served are counted.
-func greedy(ctx context.Context, s *slots, caller string, n int, hold time.Duration) *int {
-	served := new(int) // counted while its slot is held, one slot at a time in these tests
+func greedy(ctx context.Context, s *slots, caller string, n int, hold time.Duration) *atomic.Int64 {
+	served := &atomic.Int64{}
 	for range n {
 		go func() {
 			for ctx.Err() == nil {
@@ -22,7 +23,7 @@ func greedy(ctx context.Context, s *slots, caller string, n int, hold time.Durat
 					time.Sleep(time.Millisecond)
 					continue
 				}
-				*served++
+				served.Add(1)
 				time.Sleep(hold)
 				release()
 			}
@@ -64,6 +65,44 @@ func TestOneClientIsNotBehindFifty(t *testing.T) {
 	})
 }
 
+// Who asks for one thing after the other finds its slot, as long as it comes back
+// at once; one who does not costs the others nothing.
+func TestWhoComesBackAtOnceIsAwaited(t *testing.T) {
+	for _, row := range []struct {
+		rest, longest time.Duration
+		others        int64 // served meanwhile, at least
+	}{
+		{5 * time.Millisecond, 0, 190},
+		{100 * time.Millisecond, run, 1100},
+	} {
+		t.Run(row.rest.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, end := bubble()
+				defer end()
+				s := held(Limits{Concurrency: 2, Queue: 64})
+				served := greedy(ctx, s, "greedy", 50, run)
+				synctest.Wait()
+				for i := range 200 {
+					begin := time.Now()
+					release, err := s.take(ctx, Caller{Name: "single"}, time.Hour)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if waited := time.Since(begin); i > 1 && waited > row.longest {
+						t.Errorf("request %d waited for %v, want %v at most", i, waited, row.longest)
+					}
+					time.Sleep(run)
+					release()
+					time.Sleep(row.rest)
+				}
+				if served.Load() < row.others {
+					t.Errorf("the others were served %d times, want %d", served.Load(), row.others)
+				}
+			})
+		})
+	}
+}
+
 // Callers whose programs take longer are served less often, not for longer.
 func TestSharesAreOfTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -73,8 +112,8 @@ func TestSharesAreOfTime(t *testing.T) {
 		slow := greedy(ctx, s, "slow", 20, 100*time.Millisecond)
 		quick := greedy(ctx, s, "quick", 4, 10*time.Millisecond)
 		time.Sleep(20 * time.Second)
-		if *slow < 95 || *slow > 105 || *quick < 950 || *quick > 1050 {
-			t.Errorf("in 20 s the slow one was served %d times, want about 100, and the quick one %d times, want about 1000", *slow, *quick)
+		if slow, quick := slow.Load(), quick.Load(); slow < 95 || slow > 105 || quick < 950 || quick > 1050 {
+			t.Errorf("in 20 s the slow one was served %d times, want about 100, and the quick one %d times, want about 1000", slow, quick)
 		}
 	})
 }
@@ -87,10 +126,10 @@ func TestNothingIsSavedUp(t *testing.T) {
 		s := newSlots(Limits{Concurrency: 1, Queue: 64}, time.Now)
 		early := greedy(ctx, s, "early", 5, run)
 		time.Sleep(time.Minute)
-		before := *early
+		before := early.Load()
 		late := greedy(ctx, s, "late", 5, run)
 		time.Sleep(10 * time.Second)
-		if had, has := *early-before, *late; has-had > 2 || had-has > 2 {
+		if had, has := early.Load()-before, late.Load(); has-had > 2 || had-has > 2 {
 			t.Errorf("after the second came, one was served %d times and the other %d times", had, has)
 		}
 	})
@@ -109,9 +148,9 @@ func TestLongRunsOfOneDoNotBuyTheOtherCredit(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		release()
 		long := greedy(ctx, s, "long", 5, run)
-		before := *other
+		before := other.Load()
 		time.Sleep(10 * time.Second)
-		if had, has := *other-before, *long; has-had > 4 || had-has > 4 {
+		if had, has := other.Load()-before, long.Load(); has-had > 4 || had-has > 4 {
 			t.Errorf("after a long run its caller was served %d times and the other %d times", has, had)
 		}
 	})
