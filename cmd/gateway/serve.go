@@ -82,7 +82,8 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 	defer stopAdmin()
 	protocol := h.mcpFront()
 	door := newDoor(rest.New(rest.Config{
-		Gateway: h.gateway, Auth: tokens.auth, Version: version, Log: log, Ready: h.ready, Observe: h.observe, Beside: mcpRoutes(protocol),
+		Gateway: h.gateway, Auth: tokens.auth, Version: version, Log: log, Ready: h.ready, Observe: h.observe, Pause: refusalPause,
+		Beside: mcpRoutes(protocol),
 		Limits: rest.Limits{BodyBytes: int64(cfg.Limits.BodyBytes), CodeBytes: int(cfg.Limits.CodeBytes)},
 	}))
 	door.leave = protocol.Leave
@@ -96,6 +97,10 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 	go tokens.watch(ctx)
 	return a.live(ctx, h, door, server, listener)
 }
+
+// refusalPause is how much later a refusal for load or for a token's limit is
+// told.
+const refusalPause = 250 * time.Millisecond
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

@@ -156,6 +156,9 @@ func (x *exchange) refuse(err error) {
 		x.logged = statusGone
 	}
 	fault := x.faultOf(err)
+	if !x.hostile { // who is, has waited already
+		x.s.pace.hold(x.r.Context(), fault)
+	}
 	if fault.retry > 0 {
 		seconds := int64((fault.retry + time.Second - 1) / time.Second)
 		x.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))

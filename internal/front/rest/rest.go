@@ -36,6 +36,7 @@ type Config struct {
 	Beside []Beside // routes of other fronts
 
 	KeepAlive time.Duration // between comments in an event stream; 0: 15 s
+	Pause     time.Duration // before a refusal that asks for patience; 0: none
 
 	// Observe is told of each exchange at its end; nil: nobody is. route is a
 	// pattern of the table, empty before one was found.
@@ -51,6 +52,7 @@ type Limits struct {
 
 type server struct {
 	cfg     Config
+	pace    *pace
 	mux     *http.ServeMux
 	routes  []route
 	openAPI []byte
@@ -59,7 +61,7 @@ type server struct {
 // New makes the handler of every public route. It is safe for concurrent use.
 func New(cfg Config) http.Handler {
 	cfg.NewID = orRandom(cfg.NewID)
-	s := &server{cfg: cfg, mux: http.NewServeMux(), openAPI: openAPI(cfg.Version)}
+	s := &server{cfg: cfg, pace: newPace(cfg.Pause), mux: http.NewServeMux(), openAPI: openAPI(cfg.Version)}
 	s.routes = s.table()
 	for _, b := range cfg.Beside {
 		s.routes = append(s.routes, b.routes()...)
