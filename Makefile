@@ -10,7 +10,7 @@ BINS    := bin/gateway bin/vendor-sync bin/plugins/python-exec bin/plugins/calc
 SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path '*/__pycache__/*' 2>/dev/null)
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test upstream openapi soak verify siege ways bench clean
+.PHONY: help build run demo test check lint race policy-test upstream openapi soak verify siege overload ways bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -63,6 +63,9 @@ verify: build ## the plugins against the whole contract, nothing skipped
 
 siege: build ## forks, floods, 10 GB and endless loops at once; fails when /healthz or other callers suffer
 	@.venv/bin/python scripts/with_gateway.py --policy-dir testdata/policies-admit-all --audit-file off -- .venv/bin/python scripts/siege.py
+
+overload: build ## greedy callers, floods of wrong tokens, 2,000 slow connections; fails when an honest client's p99 suffers
+	OVERLOAD=1 $(GO) test -count=1 -v -timeout 15m -run 'TestOverload' ./cmd/gateway
 
 ways: build ## gateway doctor in the conditions of four kinds of host; needs root
 	@scripts/four_ways.sh

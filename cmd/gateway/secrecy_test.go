@@ -96,16 +96,6 @@ func startSecretFlow(t *testing.T) *secretFlow {
 	return f
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // routes are every public route that the gateway lists, and some that are none:
 // method, path, body.
 func (f *secretFlow) routes() (list [][3]string) {
