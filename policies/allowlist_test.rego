@@ -439,3 +439,12 @@ test_grants_of_a_session_are_all_that_is_allowed if {
 	"import:sys" in granted
 	not "import:json" in granted
 }
+
+test_what_may_be_imported_is_told_by_profile if {
+	modules := python.importable with input as document({}) with data.profiles as {"p": {"lists": {"allowed_imports": {
+		"remove": ["json"],
+		"add": ["scipy"],
+	}}}}
+	{"math", "numpy.linalg", "sys", "scipy"} - modules == set()
+	not "json" in modules
+}

@@ -204,3 +204,17 @@ grants contains concat(":", ["import", module]) if {
 	not taken_out("allowed_imports", module)
 	not taken_out("partial_modules", module)
 }
+
+# ---------------------------------------------------------------------------
+# What may be imported under the profile at hand, for GET /v1/policy.
+# ---------------------------------------------------------------------------
+
+importable contains module if {
+	some module in (allowed_imports | partial_modules)
+	not taken_out("allowed_imports", module)
+	not taken_out("partial_modules", module)
+}
+
+importable contains module if some module in changes.allowed_imports.add
+
+importable contains module if some module in changes.partial_modules.add

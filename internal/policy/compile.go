@@ -13,12 +13,13 @@ import (
 
 // language is the rules of one language, ready to be asked.
 type language struct {
-	input    inputCheck
-	proof    *jsonschema.Schema // of the whole document, for the corpus; nil: there is no schema
-	sections []string           // nil: all
-	query    rego.PreparedEvalQuery
-	rules    map[string]Rule
-	source   *compiled // what the query was made of, to explain decisions by
+	input      inputCheck
+	proof      *jsonschema.Schema // of the whole document, for the corpus; nil: there is no schema
+	sections   []string           // nil: all
+	query      rego.PreparedEvalQuery
+	rules      map[string]Rule
+	importable *rego.PreparedEvalQuery // what programs may import; nil: the package does not say
+	source     *compiled               // what the query was made of, to explain decisions by
 }
 
 // compiled is one language's modules after OPA's compiler.

@@ -257,6 +257,9 @@ func (b *builder) prepare(ctx context.Context) error {
 			return fmt.Errorf("language %q: %w", id, err)
 		}
 		b.revision.languages[id].query = query
+		if b.revision.languages[id].importable, err = c.prepareImportable(ctx, id, b.revision.profiles.store); err != nil {
+			return fmt.Errorf("language %q: %w", id, err)
+		}
 	}
 	return nil
 }

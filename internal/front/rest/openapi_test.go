@@ -107,6 +107,7 @@ func TestSchemasAreInStepWithTheTypes(t *testing.T) {
 		"ToolList": toolList{}, "CallRequest": callRequest{}, "CallAnswer": callAnswer{},
 		"CallsRequest": callsRequest{}, "CallsAnswer": callsAnswer{}, "SessionRequest": sessionRequest{}, "SessionVerb": sessionVerb{},
 		"Session": sessionAnswer{}, "SessionList": sessionList{}, "InterruptAnswer": interruptAnswer{},
+		"PolicyAnswer": policyAnswer{}, "ProfileAnswer": profileAnswer{}, "LanguageAnswer": languageAnswer{}, "RuleAnswer": ruleAnswer{}, "ModuleAnswer": moduleAnswer{},
 		"DecisionEvent": decisionEvent{}, "OutputEvent": outputEvent{},
 	} {
 		var want, got []string

@@ -37,6 +37,7 @@ func (s *server) table() []route {
 		{method: http.MethodPost, path: "/solve", scopes: []string{scopeSolve}, handle: s.solve},
 		{method: http.MethodPost, path: "/v1/run", scopes: []string{scopeRun}, handle: s.run},
 		{method: http.MethodPost, path: "/v1/check", scopes: []string{scopeRun, scopeSolve}, handle: s.check},
+		{method: http.MethodGet, path: "/v1/policy", scopes: []string{scopePolicy}, handle: s.policy},
 		{method: http.MethodGet, path: "/v1/tools", scopes: []string{scopeTools}, handle: s.tools},
 		{method: http.MethodPost, path: "/v1/tools/call", scopes: []string{scopeTools}, handle: s.callTool},
 		{method: http.MethodPost, path: "/v1/tool_calls", scopes: []string{scopeTools}, handle: s.callTools},
