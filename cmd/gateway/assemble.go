@@ -36,6 +36,7 @@ type house struct {
 	journal  *audit.Journal
 	metrics  *telemetry.Metrics
 	pins     pinCache
+	tokens   *tokenKeeper  // nil: nobody serves
 	compare  chan struct{} // asks for a comparison of the policy with its upstream
 	gateway  *gateway.Gateway
 	drain    atomic.Int64 // nanoseconds that a stop waits for running requests
@@ -174,7 +175,7 @@ func (h *house) loadPolicy(ctx context.Context, skipCorpus bool) error {
 	store, err := policy.Load(ctx, policy.Config{
 		FS: h.policyFS(), Languages: h.languages(), Parse: h.parse, Workers: runtime.GOMAXPROCS(0),
 		Deadline: h.cfg.Policy.Deadline, MaxDocumentBytes: int(h.cfg.Limits.TreeBytes), Log: h.log,
-		SkipCorpus: skipCorpus, Tested: policies.FS(),
+		Needed: h.needed, SkipCorpus: skipCorpus, Tested: policies.FS(),
 	})
 	if err != nil {
 		return fmt.Errorf("load the policy from %s: %w", h.policyName(), err)

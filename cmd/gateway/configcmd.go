@@ -48,12 +48,19 @@ func (a *app) configPrintCommand() *cobra.Command {
 func (a *app) configCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Say whether the configuration would be taken", Args: cobra.NoArgs,
-		Long: "Reads the configuration as serve would, starts nothing, and tells every fault\nwith its place. Exit status: 0 it would be taken, 2 it would not.",
+		Long: "Reads the configuration, the tokens file and the policy as serve would, starts\nnothing, and tells every fault with its place; the policy's corpus is not run. Exit status: 0 it would be taken, 2 it would not.",
 	}
 	output, s := outputOn(cmd), &settings{}
 	s.addTo(cmd)
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		loaded, err := s.load(a)
+		if err == nil {
+			warnings, faults := checkPolicy(cmd.Context(), loaded)
+			loaded.Warnings = append(loaded.Warnings, warnings...)
+			if len(faults) > 0 {
+				err = misused(fmt.Errorf("the configuration is wrong:\n%w", faults))
+			}
+		}
 		if output.value == "json" {
 			return a.checkedJSON(loaded, err)
 		}

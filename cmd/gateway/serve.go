@@ -74,6 +74,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 	if err != nil {
 		return err
 	}
+	h.tokens = tokens
 	tellStart(log, cfg, listener.Addr())
 	stopAdmin, err := h.serveAdmin(ctx, tokens.auth)
 	if err != nil {

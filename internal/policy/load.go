@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -22,7 +23,7 @@ func (s *Store) load(ctx context.Context) (*revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{cfg: s.cfg, trees: s.trees.next(), folder: folder, caps: capabilities(), revision: &revision{
+	b := &builder{cfg: s.cfg, trees: s.trees.next(), before: s.current.Load(), folder: folder, caps: capabilities(), revision: &revision{
 		host: s.host, digest: folder.digest(), languages: map[string]*language{}, loadedAt: s.cfg.Now(),
 	}}
 	for _, step := range []func(context.Context) error{b.parse, b.describe, b.compile, b.whole, b.profiles, b.prepare, b.prove} {
@@ -37,6 +38,7 @@ func (s *Store) load(ctx context.Context) (*revision, error) {
 type builder struct {
 	cfg       Config
 	trees     *trees
+	before    *revision // in force while this one is made; nil: none is
 	folder    *folder
 	caps      *ast.Capabilities
 	modules   []module
@@ -216,7 +218,7 @@ func (b *builder) profiles(context.Context) error {
 		return err
 	}
 	now := b.cfg.Now()
-	if err := b.named().check(set, now); err != nil {
+	if err := errors.Join(b.named().check(set, now), b.needed(set)); err != nil {
 		return err
 	}
 	if b.revision.admitsAll {
@@ -224,6 +226,29 @@ func (b *builder) profiles(context.Context) error {
 	}
 	b.revision.profiles = newProfiles(set, now)
 	return nil
+}
+
+// needed warns of profiles that others name and that are not there; taking one
+// away that is in force would fail every request of those who name it.
+func (b *builder) needed(set *profiles.Set) error {
+	if b.cfg.Needed == nil || b.revision.admitsAll {
+		return nil
+	}
+	var faults []error
+	wanted := b.cfg.Needed()
+	for _, who := range sortedKeys(wanted) {
+		if _, ok := set.Written[wanted[who]]; ok {
+			continue
+		}
+		missing := fmt.Errorf("%s: there is no profile %q, which %s names; there are %s",
+			profilesFile, wanted[who], who, strings.Join(set.Names(), ", "))
+		if b.before != nil && !b.before.admitsAll && b.before.profiles.has(wanted[who]) {
+			faults = append(faults, missing)
+		} else {
+			b.warn("%v", missing)
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // named gathers what a profile may name.

@@ -35,6 +35,10 @@ type Config struct {
 	// SkipCorpus leaves out the run of the corpus, for a folder that was
 	// proved when the program was built.
 	SkipCorpus bool
+	// Needed lists the profiles that routes and tokens name, by who does. A
+	// profile that is not there is warned of; one that is in force is not taken
+	// away from those who name it. It is asked at each load; nil: none are named.
+	Needed func() map[string]string
 	// Tested is a folder whose whole corpus was judged when this program was
 	// built; nil: none was. FS, where it is the same file by file, is put in
 	// force after the first part of the corpus: see firstPart and ProveRest.
