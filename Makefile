@@ -10,7 +10,7 @@ BINS    := bin/gateway bin/vendor-sync bin/plugins/python-exec bin/plugins/calc
 SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path '*/__pycache__/*' 2>/dev/null)
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test upstream openapi soak verify siege overload ways bench clean
+.PHONY: help build run demo test check lint race policy-test upstream openapi soak soak-sessions verify siege overload ways bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -75,6 +75,10 @@ reloads: build ## 500 reloads of the shipped policy under callers who never stop
 
 soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py
+
+soak-sessions: build ## 100 sessions, 20 clients, MINUTES=3 of cells that end badly and processes that are killed
+	@.venv/bin/python scripts/with_gateway.py --policy-dir testdata/policies-admit-all --audit-file off --set sessions.max=120 --set sessions.max_per_token=120 \
+		--set sessions.memory_total=8GiB --set limits.queue=64 --set limits.queue_wait=60s --set limits.queue_target=60s -- .venv/bin/python scripts/soak_sessions.py
 
 # The benchmarks whose allocations have a hard bound, and a fixed count of rounds, so that a run is short.
 GUARDED := -run '^$$' -bench '^(BenchmarkDecide|BenchmarkDecideShipped|BenchmarkReadJSON|BenchmarkSubmission|BenchmarkSolve)$$' -benchmem -benchtime 200x ./internal/policy ./executor/wire ./plugins/calc

@@ -52,6 +52,7 @@ func newGround(ctx context.Context, cfg settings, less lessened) (ground, []stri
 	if less.apart == byGroup { // as on a host that has no namespaces to give
 		g.offer.Mechanism, g.offer.Namespaces, g.offer.Pivot, g.offer.Why = "", nil, false, "left out"
 	}
+	g.offer.Notify = g.offer.Notify && !less.silent
 	g.planChildren()
 	launch, err := g.launch(nil)
 	if err != nil {

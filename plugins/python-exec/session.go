@@ -101,8 +101,24 @@ func (k *sessions) add(s *session, open func() error) (executor.SessionInfo, err
 	return s.info(), nil
 }
 
-// build starts an empty state.
+// build starts an empty state. Processes that were ended on the way, or an
+// interpreter that was, are no reason to fail: nothing is in them yet.
 func (s *session) build(ctx context.Context, p *pool) (*house, *image, error) {
+	for try := 1; ; try++ {
+		h, img, err := s.buildOnce(ctx, p)
+		switch {
+		case err == nil:
+			return h, img, nil
+		case ctx.Err() != nil, errors.Is(err, executor.ErrTooManySessions), errors.Is(err, executor.ErrOverloaded):
+			return nil, nil, err
+		case try == mostRuns:
+			return nil, nil, fmt.Errorf("%w: %w", executor.ErrOverloaded, err)
+		}
+		p.log.Warn("a session did not start", "error", err)
+	}
+}
+
+func (s *session) buildOnce(ctx context.Context, p *pool) (*house, *image, error) {
 	h, err := p.newHouse(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -101,7 +101,7 @@ func TestSessionKeepsState(t *testing.T) {
 
 func TestSessionSurvivesAnything(t *testing.T) {
 	t.Parallel()
-	n := openSession(t, start(t, nil), "a")
+	n := openSession(t, startCopying(t), "a")
 	n.want(t, "keep = {'a': [1, 2, 3]}", "")
 	const gone = executor.SessionRolledBack
 	for range 2 {
@@ -125,7 +125,7 @@ func TestSessionSurvivesAnything(t *testing.T) {
 
 func TestSessionForksDiverge(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil)
+	p := startCopying(t)
 	n := openSession(t, p, "a")
 	n.want(t, "import random\nx = [1]\nrandom.seed(7)\na = random.random()", "")
 	info, err := p.ForkSession(t.Context(), "a", "b")
@@ -155,7 +155,7 @@ func TestSessionForksDiverge(t *testing.T) {
 
 func TestSessionInterrupt(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil)
+	p := startCopying(t)
 	n := openSession(t, p, "a")
 	n.want(t, "x = 0", "")
 	stop := func(code string) outcome {
@@ -179,15 +179,20 @@ func TestSessionInterrupt(t *testing.T) {
 		}
 	}
 	o := stop("import time\nx = 1\nprint('begun')\ntime.sleep(60)")
-	if o.status() != executor.StatusCancelled || o.SessionState != executor.SessionKept || o.Problem == nil || o.Problem.Type != "KeyboardInterrupt" {
+	x := "1"
+	switch heeded := o.Problem != nil && o.Problem.Type == "KeyboardInterrupt"; {
+	case o.status() == executor.StatusCancelled && o.SessionState == executor.SessionKept && heeded:
+	case o.status() == executor.StatusCancelled && o.SessionState == executor.SessionRolledBack:
+		x = "0" // on a busy machine 0.45 s may not suffice to heed it
+	default:
 		t.Errorf("%s, %s, %+v", o.status(), o.SessionState, o.Problem)
 	}
-	n.want(t, "x", "1")
+	n.want(t, "x", x)
 	o = stop("x = 2\nwhile True:\n    try:\n        print('begun')\n        while True:\n            pass\n    except KeyboardInterrupt:\n        pass")
 	if o.status() != executor.StatusCancelled || o.SessionState != executor.SessionRolledBack {
 		t.Errorf("%s, %s", o.status(), o.SessionState)
 	}
-	n.want(t, "x", "1")
+	n.want(t, "x", x)
 }
 
 func TestSessionReset(t *testing.T) {
@@ -208,7 +213,7 @@ func TestSessionReset(t *testing.T) {
 // A thread that an earlier cell left cannot be copied.
 func TestSessionWithThread(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil)
+	p := startCopying(t)
 	n := openSession(t, p, "a")
 	n.want(t, `
 import threading, time

@@ -104,19 +104,26 @@ func (c *cell) run(ctx context.Context, g executor.Grant, out executor.Output) (
 func (c *cell) stage(ctx context.Context, at *image) (*image, bool, error) {
 	switch a := c.session.ready(); {
 	case a == nil || a.err == nil && a.img == nil:
-		img, b, err := at.step(ctx, command{})
-		return img, b.Checkpoint, err
+		return c.stageNow(ctx, at)
 	case a.err != nil:
 		a.discard()
 		return nil, false, a.err
 	case !a.img.alive():
 		a.discard()
-		img, b, err := at.step(ctx, command{})
-		return img, b.Checkpoint, err
+		return c.stageNow(ctx, at)
 	default:
 		a.img.signal(unix.SIGCONT)
 		return a.img, true, nil
 	}
+}
+
+// stageNow is stage where nothing was made ahead.
+func (c *cell) stageNow(ctx context.Context, at *image) (*image, bool, error) {
+	img, b, err := at.step(ctx, command{})
+	if err == nil && !b.Checkpoint {
+		c.child.z.log.Debug("a cell runs without a copy to go back to", "why", b.Why)
+	}
+	return img, b.Checkpoint, err
 }
 
 // refused is for a cell that was not made: the session is as it was.

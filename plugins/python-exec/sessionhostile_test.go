@@ -24,7 +24,7 @@ func (n notebook) tree(tb testing.TB, code string) []byte {
 // A thread goes on while its cell is ended; it must find nothing to change.
 func TestSessionThreadLeavesCheckpointAlone(t *testing.T) {
 	t.Parallel()
-	n := openSession(t, start(t, nil), "a")
+	n := openSession(t, startCopying(t), "a")
 	n.want(t, "import threading\nn = 0\nseen = []", "")
 	n.ends(t, `
 def count():
@@ -87,7 +87,7 @@ func spoilText(careful string) string { return strings.Replace(spoil, "CAREFUL",
 
 func TestSessionThatSpoilsTheRuntimeIsJudgedTruly(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil)
+	p := startCopying(t)
 	honest, spoiled := openSession(t, p, "honest"), openSession(t, p, "spoiled")
 	honest.want(t, "x = 1", "")
 	for _, careful := range []string{"False", "True"} {
@@ -108,7 +108,7 @@ func TestSessionThatSpoilsTheRuntimeIsJudgedTruly(t *testing.T) {
 
 func TestSessionCellsCannotFork(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil)
+	p := startCopying(t)
 	if p.pool.ground.plan.SessionCalls == nil {
 		t.Skip("SKIPPED LOUDLY: no system call filters here")
 	}
@@ -138,7 +138,7 @@ threading.Thread(target=race, daemon=True).start()
 
 func TestSessionForgedFrames(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil)
+	p := startCopying(t)
 	n := openSession(t, p, "a")
 	n.want(t, "import os\nx = 1", "")
 	n.ends(t, "x = 2\nos.write(3, b'Z' * 10)\nwhile True:\n    pass", 10*time.Second, executor.StatusRuntimeError, executor.SessionRolledBack)

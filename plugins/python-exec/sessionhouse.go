@@ -25,6 +25,7 @@ type house struct {
 	pid    int // the keeper's, as this process sees it
 
 	charged uint64 // to its control group before it came
+	took    uint64 // bytes, by its first image for itself before the first cell
 
 	mu      sync.Mutex
 	permits map[int]bool // the processes that may copy themselves now, once

@@ -63,6 +63,7 @@ func (h *house) first(ctx context.Context, memory uint64) (*image, error) {
 		img.discard()
 		return nil, err
 	}
+	h.took = faulted(img.pid)
 	return img, nil
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 
 func TestSessionRandomState(t *testing.T) {
 	t.Parallel()
-	n := openSession(t, start(t, nil), "a")
+	n := openSession(t, startCopying(t), "a")
 	n.want(t, "import random, numpy as np\nrandom.seed(3)\nwant = [random.random() for _ in range(4)]\nrandom.seed(3)\ngot = [random.random()]\nrng = np.random.default_rng(5)\ntwo = np.random.default_rng(5).random(2)\none = rng.random()", "")
 	n.want(t, "got.append(random.random())", "")
 	n.ends(t, "got.append(random.random())\nwhile True:\n    random.random()", 500*time.Millisecond, executor.StatusWallLimit, executor.SessionRolledBack)
@@ -22,7 +23,7 @@ func TestSessionRandomState(t *testing.T) {
 
 func TestSessionGeneratorsAndFiles(t *testing.T) {
 	t.Parallel()
-	p := start(t, nil)
+	p := startCopying(t)
 	if !p.scratch() {
 		t.Skip("SKIPPED LOUDLY: no /tmp of its own here")
 	}
@@ -72,7 +73,7 @@ func TestSessionFigures(t *testing.T) {
 
 func TestSessionNamesAreKnown(t *testing.T) {
 	t.Parallel()
-	n := openSession(t, start(t, nil), "a")
+	n := openSession(t, startCopying(t), "a")
 	n.want(t, "import numpy as np\nfrom numpy import load as bring", "")
 	n.ends(t, "import pickle as pk\nwhile True:\n    pass", 500*time.Millisecond, executor.StatusWallLimit, executor.SessionRolledBack)
 	for code, want := range map[string]string{"np.load('x')": "numpy.load", "bring('x')": "numpy.load"} {
@@ -197,6 +198,7 @@ func TestSessionsInEveryWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := startLess(t, nil, less)
+			needCopies(t, p)
 			n := openSession(t, p, "a")
 			n.want(t, "x = [1]", "")
 			n.ends(t, "x.append(2)\nwhile True:\n    pass", 500*time.Millisecond, executor.StatusWallLimit, executor.SessionRolledBack)
@@ -212,5 +214,48 @@ func TestSessionsInEveryWay(t *testing.T) {
 			}
 			notebook{p, "b"}.want(t, "x", "[1, 3]")
 		})
+	}
+}
+
+// startCopying is start for a test of what a session goes back to.
+func startCopying(tb testing.TB) *plugin {
+	tb.Helper()
+	p := start(tb, nil)
+	needCopies(tb, p)
+	return p
+}
+
+// needCopies skips a test of copies where the kernel lets there be none.
+func needCopies(tb testing.TB, p *plugin) {
+	tb.Helper()
+	if calls := p.pool.ground.plan.SessionCalls; calls != nil && !calls.named() {
+		tb.Skip("SKIPPED LOUDLY: without user notification sessions are not copied: TestSessionWithoutCopies is for that")
+	}
+}
+
+// TestSessionWithoutCopies: where the kernel has no user notification a cell that
+// is ended costs the session, which is told, never passed over in silence.
+func TestSessionWithoutCopies(t *testing.T) {
+	t.Parallel()
+	p := startLess(t, nil, lessened{silent: true})
+	if calls := p.pool.ground.plan.SessionCalls; calls == nil || calls.named() {
+		t.Skip("SKIPPED LOUDLY: no system call filters here")
+	}
+	n := openSession(t, p, "a")
+	n.want(t, "x = [1]", "")
+	n.want(t, "x.append(2)\nx", "[1, 2]")
+	n.ends(t, "x.append(3)\n1 / 0", 5*time.Second, executor.StatusRuntimeError, executor.SessionKept)
+	n.ends(t, "while True:\n    pass", 500*time.Millisecond, executor.StatusWallLimit, executor.SessionKept) // it heeds the interrupt
+	n.want(t, "x", "[1, 2, 3]")
+	if _, err := p.ForkSession(t.Context(), "a", "b"); !errors.Is(err, executor.ErrSessionBusy) {
+		t.Errorf("fork: %v", err)
+	}
+	n.want(t, "x", "[1, 2, 3]")
+	n.ends(t, "import os\nos._exit(3)", 5*time.Second, executor.StatusExitNonzero, executor.SessionLost)
+	n.ends(t, "x", 5*time.Second, executor.StatusSessionLost, "")
+	m := openSession(t, p, "c")
+	m.ends(t, "import socket\nsocket.socket()", 5*time.Second, executor.StatusCrashed, executor.SessionLost)
+	if list, err := p.ListSessions(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("listed %+v, %v", list, err)
 	}
 }

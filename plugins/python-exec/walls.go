@@ -61,6 +61,7 @@ type callsPlan struct {
 type lessened struct {
 	apart   string   // a way to keep children apart; empty: the best there is
 	without []string // names of walls
+	silent  bool     // forbidden calls wait for no answer: as without user notification
 }
 
 func (l lessened) lacks(wall string) bool { return slices.Contains(l.without, wall) }

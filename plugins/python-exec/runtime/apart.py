@@ -126,8 +126,12 @@ class Namespaces:
         return pid, init, 0
 
     def sweep(self, pid, init, known):
-        signal.pidfd_send_signal(init, signal.SIGKILL)
-        os.close(init)
+        try:
+            signal.pidfd_send_signal(init, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # somebody outside ended it, and with it the namespace
+        finally:
+            os.close(init)
 
 
 def enter(pidfd, kinds):
