@@ -81,7 +81,7 @@ soak-sessions: build ## 100 sessions, 20 clients, MINUTES=3 of cells that end ba
 		--set sessions.memory_total=8GiB --set limits.queue=64 --set limits.queue_wait=60s --set limits.queue_target=60s -- .venv/bin/python scripts/soak_sessions.py
 
 # The benchmarks whose allocations have a hard bound, and a fixed count of rounds, so that a run is short.
-GUARDED := -run '^$$' -bench '^(BenchmarkDecide|BenchmarkDecideShipped|BenchmarkReadJSON|BenchmarkSubmission|BenchmarkSolve)$$' -benchmem -benchtime 200x ./internal/policy ./executor/wire ./plugins/calc
+GUARDED := -run '^$$' -bench '^(BenchmarkDecide|BenchmarkDecideShipped|BenchmarkReadJSON|BenchmarkSubmission|BenchmarkSolve)$$' -benchmem -benchtime 100x ./internal/policy ./executor/wire ./plugins/calc
 WITH    := .venv/bin/python scripts/with_gateway.py
 
 .build/bench: $(shell find bench -name '*.go' -o -path '*/programs/*') go.mod go.sum

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/sluice-gateway/sluice/bench/internal/load"
@@ -28,10 +29,10 @@ type trial struct {
 func compare(ctx context.Context, args []string, s streams, getenv func(string) string) error {
 	t := trial{clients: []int{1, 2, 8}, memory: true, log: func(f string, a ...any) { fmt.Fprintf(s.err, f+"\n", a...) }}
 	flags := flag.NewFlagSet("bench compare", flag.ContinueOnError)
-	t.register(flags, "", "a,b,c,d,d3,e,f,g,h")
+	t.register(flags, "", "a,s,b,c,d,d3,e,f,g,h")
 	flags.IntVar(&t.rounds, "rounds", 3, "rounds; targets take turns in each")
 	flags.IntVar(&t.requests, "n", 2000, "requests of one cell and round, at most")
-	flags.DurationVar(&t.slice, "slice", 800*time.Millisecond, "time of one cell and round, at most (and one request of each client at least)")
+	flags.DurationVar(&t.slice, "slice", 600*time.Millisecond, "time of one cell and round, at most (and one request of each client at least)")
 	out := flags.String("json", "", "write the report here too")
 	boundsFile := flags.String("bounds", "bench/bounds.json", "the ratios to print")
 	if err := parse(flags, args, s); err != nil {
@@ -130,7 +131,7 @@ func (t *trial) measureAll(ctx context.Context, r *report.Report, open []targets
 	}
 	for i, p := range programs {
 		for _, clients := range t.clients {
-			cells, err := t.measure(ctx, t.those(open, i, clients), p, clients)
+			cells, err := t.measure(ctx, taking(t.those(open, i, clients), p), p, clients)
 			if err != nil {
 				return err
 			}
@@ -141,7 +142,7 @@ func (t *trial) measureAll(ctx context.Context, r *report.Report, open []targets
 		return nil
 	}
 	for i, target := range open {
-		m, err := t.underLoad(ctx, target, programs[0])
+		m, err := t.underLoad(ctx, target, programs)
 		if err != nil {
 			return err
 		}
@@ -165,6 +166,14 @@ func (t *trial) those(open []targets.Target, program, clients int) []targets.Tar
 		}
 	}
 	return some
+}
+
+// taking leaves out the targets that do not take a program.
+func taking(open []targets.Target, p targets.Program) []targets.Target {
+	return slices.DeleteFunc(open, func(t targets.Target) bool {
+		some, ok := t.(interface{ Takes(p targets.Program) bool })
+		return ok && !some.Takes(p)
+	})
 }
 
 // measure is one program and number of clients on every target: they take turns
@@ -252,10 +261,16 @@ func (t *trial) idle(open []targets.Target) ([]report.Memory, error) {
 	return all, nil
 }
 
-// underLoad looks at a target's memory while eight clients call it.
-func (t *trial) underLoad(ctx context.Context, target targets.Target, p targets.Program) (report.Memory, error) {
+// underLoad looks at a target's memory while eight clients call it with the
+// first program that it takes.
+func (t *trial) underLoad(ctx context.Context, target targets.Target, programs []targets.Program) (report.Memory, error) {
 	const clients, length = 8, 1200 * time.Millisecond
 	m := report.Memory{Target: target.Key()}
+	first := slices.IndexFunc(programs, func(p targets.Program) bool { return len(taking([]targets.Target{target}, p)) > 0 })
+	if first < 0 {
+		return m, nil
+	}
+	p := programs[first]
 	looked := make(chan error, 1)
 	go func() {
 		time.Sleep(length / 2)

@@ -14,7 +14,7 @@ import (
 func guard(ctx context.Context, args []string, s streams, getenv func(string) string) error {
 	t := trial{clients: []int{1, 2}, short: true, log: func(f string, a ...any) { fmt.Fprintf(s.err, f+"\n", a...) }}
 	flags := flag.NewFlagSet("bench guard", flag.ContinueOnError)
-	t.register(flags, "factor,figure,refused,calculator", "a,d3,e,g")
+	t.register(flags, "factor,figure,refused,calculator", "a,d3,g")
 	flags.IntVar(&t.rounds, "rounds", 5, "rounds; targets take turns in each")
 	flags.IntVar(&t.requests, "n", 150, "requests of one cell and round, at most")
 	flags.DurationVar(&t.slice, "slice", 300*time.Millisecond, "time of one cell and round, at most")

@@ -48,9 +48,17 @@ denied_kinds := {
 
 denied_operators := {"@", "^", "is", "is not"}
 
-known_names := functions | constants
+known_path(path) if {
+	startswith(path, "math.")
+	of_math(substring(path, 5, -1))
+}
 
-known_paths := {sprintf("math.%s", [name]) | some name in ((functions - builtin_functions) | constants)}
+of_math(name) if name in constants
+
+of_math(name) if {
+	name in functions
+	not name in builtin_functions
+}
 
 default grants := set()
 
@@ -69,7 +77,7 @@ deny contains {"rule": "calc-underscore", "msg": sprintf("dunder names are block
 # custom: {id: calc-attribute, hint: "The only attributes are those of math, such as math.sqrt; the names work without the prefix, too."}
 deny contains {"rule": "calc-attribute", "msg": sprintf("attribute access is blocked: %s", [path]), "at": at, "subject": path} if {
 	some path, places in input.ast.paths
-	not path in known_paths
+	not known_path(path)
 	some at in places
 }
 
@@ -77,7 +85,7 @@ deny contains {"rule": "calc-attribute", "msg": sprintf("attribute access is blo
 # title: Call of a blocked builtin
 # custom: {id: calc-blocked-call, hint: "The calculator has math functions only; use the Python tool for anything else."}
 deny contains {"rule": "calc-blocked-call", "msg": sprintf("%s() is blocked", [name]), "at": at, "subject": name} if {
-	some name in blocked_calls
+	some name in graph.reachable(input.ast.names, blocked_calls)
 	some at in input.ast.names[name]
 }
 
@@ -112,12 +120,13 @@ deny contains {"rule": "calc-unknown-name", "msg": sprintf("name %s is not defin
 
 # A plain name that is neither known nor blocked by a rule of its own.
 unknown(name) if {
+	not name in functions
+	not name in constants
+	not name in blocked_calls
 	name != ""
-	not binds
 	not contains(name, ".")
 	not startswith(name, "_")
-	not name in known_names
-	not name in blocked_calls
+	not binds
 }
 
 # The expression binds names of its own. That is refused by calc-kind, and the
@@ -131,7 +140,7 @@ binds if {
 # title: Call of something that is no function
 # custom: {id: calc-not-callable, hint: "Write * between a number and a bracket: 2*(3 + 4)."}
 deny contains {"rule": "calc-not-callable", "msg": msg, "at": call.at, "subject": subject} if {
-	some subject in (constants | {""})
+	some subject in graph.reachable(input.ast.calls, constants | {""})
 	some call in input.ast.calls[subject]
 	msg := {true: "a value is called like a function", false: sprintf("%s is not a function", [subject])}[subject == ""]
 }
@@ -140,7 +149,8 @@ deny contains {"rule": "calc-not-callable", "msg": msg, "at": call.at, "subject"
 # title: Syntax that the calculator does not evaluate
 # custom: {id: calc-kind, hint: "Write the values out, as numbers or in [brackets], or use the Python tool."}
 deny contains {"rule": "calc-kind", "msg": sprintf("%s is blocked in the calculator", [name]), "at": at, "subject": kind} if {
-	some kind, name in denied_kinds
+	some kind in object.keys(input.ast.kinds)
+	name := denied_kinds[kind]
 	some at in input.ast.kinds[kind]
 }
 
@@ -152,7 +162,7 @@ deny contains {"rule": "calc-kind", "msg": sprintf("%s is blocked in the calcula
 #   hints:
 #     "^": "Write ** for a power: 10**2. (In Python ^ is the exclusive or of bits.)"
 deny contains {"rule": "calc-operator", "msg": sprintf("operator %s is blocked in the calculator", [op]), "at": at, "subject": op} if {
-	some op in denied_operators
+	some op in graph.reachable(input.ast.operators, denied_operators)
 	some at in input.ast.operators[op]
 }
 

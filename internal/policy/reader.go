@@ -37,7 +37,8 @@ func readJSON(doc []byte) (any, error) {
 	if !utf8.Valid(doc) {
 		return nil, errUTF8
 	}
-	r := reader{text: string(doc), pairs: make([]pair, 0, usual), texts: make([]string, 0, usual/4), elems: make([]any, 0, usual/4)}
+	members := min(usual, 8+len(doc)/bytesOfMember)
+	r := reader{text: string(doc), pairs: make([]pair, 0, members), texts: make([]string, 0, members/4), elems: make([]any, 0, members/4)}
 	value, err := r.value()
 	if r.space(); err == nil && r.at < len(r.text) {
 		err = errors.New("text after the end")
@@ -70,8 +71,12 @@ type pair struct {
 }
 
 // usual is how many members an object of a usual program's document has: those
-// of one and of all around it are kept while it is read.
-const usual = 64
+// of one and of all around it are kept while it is read. A short document has
+// fewer.
+const (
+	usual         = 64
+	bytesOfMember = 64
+)
 
 // slab is how many elements are allocated at once for small arrays.
 const slab = 128

@@ -18,7 +18,7 @@ type Program struct {
 }
 
 // programOrder is the order of the tables.
-var programOrder = [...]string{"factor", "factorint", "calculus", "linalg", "figure", "mixed", "refused", "calculator"}
+var programOrder = [...]string{"factor", "factorint", "calculus", "linalg", "figure", "mixed", "refused", "cell", "calculator"}
 
 // Programs reads NAME.py and NAME.txt (what it prints) of every program.
 func Programs(files fs.FS) ([]Program, error) {

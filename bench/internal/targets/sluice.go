@@ -70,7 +70,7 @@ func (h *httpSolver) post(ctx context.Context, client int, path string, body, in
 		return load.Answered, fmt.Errorf("read the answer: %w", err)
 	case resp.StatusCode == http.StatusServiceUnavailable, resp.StatusCode == http.StatusTooManyRequests:
 		return load.Shed, nil
-	case resp.StatusCode != http.StatusOK:
+	case resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusCreated:
 		return load.Answered, fmt.Errorf("HTTP %d: %.300s", resp.StatusCode, answer)
 	}
 	if err := json.Unmarshal(answer, into); err != nil {

@@ -55,7 +55,7 @@ type Config struct {
 }
 
 // Keys are the targets in their order.
-func Keys() []string { return []string{"a", "b", "c", "d", "d3", "e", "f", "g", "h"} }
+func Keys() []string { return []string{"a", "s", "b", "c", "d", "d3", "e", "f", "g", "h"} }
 
 // ErrMissing is a target that cannot be had on this machine; the text says why.
 var ErrMissing = errors.New("not measured")
@@ -65,6 +65,8 @@ func Open(ctx context.Context, key string, c Config) (Target, error) {
 	switch key {
 	case "a":
 		return newSluice(c)
+	case "s":
+		return newSessions(c)
 	case "b":
 		return newService(ctx, c)
 	case "c":
