@@ -62,6 +62,11 @@ type Limits struct {
 	ScratchBytes  Size          `key:"scratch_bytes" help:"private temporary files of one program"`
 	Threads       int           `key:"threads" help:"threads of one program"`
 	ParseWall     time.Duration `key:"parse_wall" help:"wall-clock limit of parsing"`
+	Connections   int           `key:"connections" help:"connections at once on the public listener; for one more, the one that has been without a request for longest is closed"`
+	HeaderBytes   Size          `key:"header_bytes" help:"largest head of a request; a larger one is 431"`
+	HeaderTime    time.Duration `key:"header_time" help:"how long a head may take, TLS included; then the connection is closed"`
+	BodyTime      time.Duration `key:"body_time" help:"how long a body may take; then 400"`
+	IdleTime      time.Duration `key:"idle_time" help:"how long a connection may wait for its next request"`
 }
 
 // Sessions bound the state that is kept between tool calls.
@@ -123,11 +128,6 @@ type Audit struct {
 	KeepFor      time.Duration `key:"keep_for" help:"age at which files put aside are removed, in whole days; 0 = none"`
 }
 
-// TLS is how the public listener speaks TLS.
-type TLS struct {
-	Mode string `key:"mode" help:"off; other modes are not built yet"`
-}
-
 // AuditOff is the value of audit.file that switches the journal off.
 const AuditOff = "off"
 
@@ -153,6 +153,7 @@ func Defaults() Config {
 			Wall: 30 * time.Second, ToolWall: 120 * time.Second, WallCeiling: 120 * time.Second,
 			Memory: GiB, StdoutBytes: 256 * KiB, StderrBytes: 64 * KiB, OutputCeiling: 16 * MiB,
 			PlotlyBytes: 512 * KiB, ScratchBytes: 16 * MiB, Threads: 16, ParseWall: 5 * time.Second,
+			Connections: 4096, HeaderBytes: 16 * KiB, HeaderTime: 10 * time.Second, BodyTime: 20 * time.Second, IdleTime: 2 * time.Minute,
 		},
 		Session: Sessions{Max: 64, MaxPerToken: 16, Idle: 30 * time.Minute, MemoryTotal: 2 * GiB},
 		Policy: Policy{
@@ -163,7 +164,7 @@ func Defaults() Config {
 		Plugins: map[string]*Plugin{"python": python, "calc": calc},
 		Sandbox: Sandbox{Require: Properties()},
 		Audit:   Audit{RotateSize: 100 * MiB, KeepFiles: 10},
-		TLS:     TLS{Mode: "off"},
+		TLS:     defaultTLS(),
 	}
 }
 

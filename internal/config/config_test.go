@@ -229,7 +229,7 @@ limits:
 wall: 3s
 auth: {token: s3cret}
 sandbox: {require: [syscalls, clean-strt]}
-tls: {mode: acme}
+tls: {mode: acmee}
 log: [info]
 plugins:
   star: {command: bin/star, trust: pinned}
@@ -248,7 +248,7 @@ plugins:
 		`c.yaml:1:9: listen: "nowhere" is no host:port`,
 		`plugins.star.sha256: is empty, and trust is pinned`,
 		`c.yaml:10:20: sandbox.require: "clean-strt" is not known; did you mean clean-start?`,
-		`c.yaml:11:13: tls.mode: "acme" is not built yet`,
+		`c.yaml:11:13: tls.mode: "acmee" is not known; did you mean acme?`,
 	}
 	text := faults.Error()
 	for _, w := range want {

@@ -63,9 +63,7 @@ func (l *Loaded) validate() Faults {
 	}
 	c.sandbox()
 	c.positive("audit", map[string]bool{"rotate_size": l.Audit.RotateSize >= MiB, "keep_files": l.Audit.KeepFiles > 0})
-	if l.TLS.Mode != "off" {
-		c.fault("tls.mode", "leave it off and end TLS in front of the gateway", "%q is not built yet", l.TLS.Mode)
-	}
+	c.tls()
 	return c.faults
 }
 
@@ -111,6 +109,8 @@ func (c *checker) limits() {
 		"memory": l.Memory > 0, "stdout_bytes": l.StdoutBytes > 0, "stderr_bytes": l.StderrBytes > 0,
 		"output_ceiling_bytes": l.OutputCeiling > 0, "plotly_bytes": l.PlotlyBytes > 0,
 		"scratch_bytes": l.ScratchBytes > 0, "threads": l.Threads > 0,
+		"connections": l.Connections >= 16, "header_bytes": l.HeaderBytes >= 4*KiB, "header_time": l.HeaderTime > 0,
+		"body_time": l.BodyTime > 0, "idle_time": l.IdleTime > 0,
 	})
 	if l.CodeBytes > l.BodyBytes {
 		c.fault("limits.code_bytes", "", "%s is more than limits.body_bytes (%s): such code could never arrive", l.CodeBytes, l.BodyBytes)
