@@ -74,6 +74,8 @@ func rooms() []Room {
 			Third: []string{"golang.org/x/sys", "golang.org/x/net", "github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf", "github.com/containerd/cgroups", "github.com/opencontainers/runtime-spec"}},
 		// zap: certmagic has no other logger; what it is told goes to ours. certstest starts the CA of the tests.
 		{Dir: "internal/certs", For: "keeps the public listener's certificates", Third: []string{"github.com/caddyserver/certmagic", "go.uber.org/zap"}},
+		// go-systemd: sockets that are handed over, and what the service manager is told.
+		{Dir: "internal/listener", For: "where connections come in", Third: []string{"github.com/coreos/go-systemd/v22", "golang.org/x/sys"}},
 		{Dir: "internal/audit", For: "writes down what was decided", Own: []string{"internal/gateway"}, Third: []string{"gopkg.in/natefinch/lumberjack.v2"}, TestOwn: []string{"executor!"}},
 		// go-units and levenshtein: sizes with units, and the nearest name to an unknown key.
 		{Dir: "internal/config", For: "reads config.yaml",
@@ -96,7 +98,7 @@ func edges() []Room {
 		{Dir: "vendor-sync", For: "the command that holds the policy to its pin", Own: []string{"internal/upstream", "internal/config", "policies"},
 			Third: []string{"github.com/spf13/pflag"}},
 		{Dir: "cmd/gateway", For: "where the rooms meet",
-			Own:   []string{"executor", "internal/auth", "internal/audit", "internal/certs", "internal/config", "internal/front", "internal/gateway", "internal/pluginhost", "internal/policy", "internal/sandbox", "internal/telemetry", "internal/upstream", "policies"},
+			Own:   []string{"executor", "internal/auth", "internal/audit", "internal/certs", "internal/config", "internal/front", "internal/gateway", "internal/listener", "internal/pluginhost", "internal/policy", "internal/sandbox", "internal/telemetry", "internal/upstream", "policies"},
 			Third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term"},
 			// a plugin that is at fault on purpose, for the errors that no good one causes
 			TestOwn: []string{"executor/wire"}},

@@ -72,6 +72,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// NetConn is the connection inside.
+func (c *conn) NetConn() net.Conn { return c.Conn }
+
 // CloseWrite lets net/http close politely.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
