@@ -39,14 +39,15 @@ type house struct {
 	tokens   *tokenKeeper  // nil: nobody serves
 	compare  chan struct{} // asks for a comparison of the policy with its upstream
 	gateway  *gateway.Gateway
-	drain    atomic.Int64 // nanoseconds that a stop waits for running requests
-	gcChosen bool         // the operator has set how often to collect garbage
+	up       chan struct{} // closed when the start is over
+	drain    atomic.Int64  // nanoseconds that a stop waits for running requests
+	gcChosen bool          // the operator has set how often to collect garbage
 }
 
 // assemble is the one place where rooms meet. Nothing runs yet; start does
 // that, and close ends it.
 func assemble(cfg *config.Loaded, getenv func(string) string, log *slog.Logger, stdout io.Writer) (*house, error) {
-	h := &house{cfg: cfg, log: log, compare: make(chan struct{}, 1), gcChosen: gcChosen(getenv)}
+	h := &house{cfg: cfg, log: log, up: make(chan struct{}), compare: make(chan struct{}, 1), gcChosen: gcChosen(getenv)}
 	h.drain.Store(int64(cfg.Drain))
 	h.metrics = telemetry.New(telemetry.Config{Version: version, Build: build, State: h.telemetry})
 	var err error

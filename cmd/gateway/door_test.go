@@ -17,7 +17,7 @@ func TestDoorFinishesWhoIsInsideAndSendsOthersAway(t *testing.T) {
 			<-leave
 		}
 		w.WriteHeader(http.StatusOK)
-	}))
+	}), false)
 	ask := func(path string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		d.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
@@ -63,7 +63,7 @@ func TestDoorFinishesWhoIsInsideAndSendsOthersAway(t *testing.T) {
 }
 
 func TestDoorDoesNotWaitForEver(*testing.T) {
-	d := newDoor(http.NotFoundHandler())
+	d := newDoor(http.NotFoundHandler(), false)
 	d.inside.Add(1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sluice-gateway/sluice/internal/config"
+	"github.com/sluice-gateway/sluice/internal/listener"
 )
 
 // reloader is one of the parts that SIGHUP reads again. They are all put in
@@ -38,6 +39,8 @@ type hangups struct {
 	load    func() (*config.Loaded, error) // the configuration, as at the start
 	inForce *config.Loaded
 	parts   []reloader
+	manager *listener.Manager
+	up      <-chan struct{} // closed when the start is over
 }
 
 // keep reloads at each signal until ctx ends.
@@ -56,6 +59,7 @@ func (u *hangups) keep(ctx context.Context, signals <-chan os.Signal) {
 // tells which.
 func (u *hangups) once(ctx context.Context) {
 	u.log.Info("asked to reload (SIGHUP)")
+	defer u.tellManager()()
 	changed, err := u.reload(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -65,6 +69,18 @@ func (u *hangups) once(ctx context.Context) {
 		u.log.Info("reloaded; nothing has changed")
 	default:
 		u.log.Info("reloaded", "changed", changed)
+	}
+}
+
+// tellManager tells the service manager of a reload, and the function that it
+// returns of its end; during the start neither is told.
+func (u *hangups) tellManager() (ended func()) {
+	select {
+	case <-u.up:
+		u.manager.Reloading()
+		return func() { u.manager.Ready("reloaded, or as it was: the log says which") }
+	default:
+		return func() {}
 	}
 }
 

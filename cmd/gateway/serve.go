@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -33,8 +32,8 @@ says 503 until a policy is in force and every plugin is healthy.
 A signal stops it: /readyz says 503, running requests are finished (for
 'drain' at most), then it exits with status 0. A second signal stops at once.
 
-SIGHUP reads the configuration, the tokens and the policy again and puts all of
-them in force, or none: the log says what changed, or why nothing did.`,
+SIGHUP reads the configuration, the tokens, the policy and the certificates again
+and puts all of them in force, or none: the log says what changed, or why nothing did.`,
 		Example: "  SOLVER_TOKEN_FILE=.token gateway serve --config config.yaml",
 	}
 	s := &settings{}
@@ -65,58 +64,49 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 	if err != nil {
 		return misused(err)
 	}
-	listener, err := listen(ctx, cfg.Listen)
+	edge, err := openEdge(ctx, cfg, log)
 	if err != nil {
 		return failed(err)
 	}
-	defer listener.Close()
+	defer edge.close()
 	h, err := assemble(cfg, a.getenv, log, a.stdout)
 	if err != nil {
 		return err
 	}
 	h.tokens = tokens
-	tellStart(log, cfg, listener.Addr())
+	edge.tell()
+	tellStart(log, cfg)
 	stopAdmin, err := h.serveAdmin(ctx, tokens.auth)
 	if err != nil {
 		return failed(errors.Join(err, h.close(ctx)))
 	}
 	defer stopAdmin()
 	protocol := h.mcpFront()
-	door := newDoor(rest.New(rest.Config{
+	door := newDoor(edge.handler(rest.New(rest.Config{
 		Gateway: h.gateway, Auth: tokens.auth, Version: version, Log: log, Ready: h.ready, Observe: h.observe, Pause: refusalPause,
 		Beside: mcpRoutes(protocol),
-		Limits: rest.Limits{BodyBytes: int64(cfg.Limits.BodyBytes), CodeBytes: int(cfg.Limits.CodeBytes)},
-	}))
+		Limits: rest.Limits{BodyBytes: int64(cfg.Limits.BodyBytes), CodeBytes: int(cfg.Limits.CodeBytes), BodyTime: cfg.Limits.BodyTime},
+	})), edge.inherited)
 	door.leave = protocol.Leave
 	server := rest.ServerFor(door, rest.ServerConfig{
 		WallCeiling: cfg.Limits.WallCeiling, QueueWait: cfg.Limits.QueueWait, ParseWall: cfg.Limits.ParseWall, Log: log,
+		BodyTime: cfg.Limits.BodyTime, HeaderTime: cfg.Limits.HeaderTime, HeaderBytes: int(cfg.Limits.HeaderBytes), IdleTime: cfg.Limits.IdleTime,
 	})
-	reloads := &hangups{log: log, load: load, inForce: cfg, parts: a.reloaders(h, level, tokens)}
+	reloads := &hangups{log: log, load: load, inForce: cfg, parts: append(a.reloaders(h, level, tokens), edge.reloader()), manager: edge.manager, up: h.up}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go reloads.keep(ctx, hangup)
 	go tokens.watch(ctx)
-	return a.live(ctx, h, door, server, listener)
+	return a.live(ctx, h, door, server, edge)
 }
 
 // refusalPause is how much later a refusal for load or for a token's limit is
 // told.
 const refusalPause = 250 * time.Millisecond
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("listen: %w; another address is set with --listen HOST:PORT, SLUICE_LISTEN or the key listen", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	return listener, nil
-}
-
 // live serves until a signal, a fault of the server, or a start that cannot
 // succeed, and then takes everything down.
-func (a *app) live(ctx context.Context, h *house, door *door, server *http.Server, listener net.Listener) error {
+func (a *app) live(ctx context.Context, h *house, door *door, server *http.Server, edge *edge) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -124,7 +114,7 @@ func (a *app) live(ctx context.Context, h *house, door *door, server *http.Serve
 	defer cancel()
 
 	served, started := make(chan error, 1), make(chan error, 1)
-	go func() { served <- server.Serve(rest.Listener(listener, newRequestID)) }()
+	go func() { served <- h.serveFrom(ctx, edge, server) }()
 	go func() { started <- h.keepStarting(ctx) }()
 
 	var why error
@@ -133,12 +123,33 @@ func (a *app) live(ctx context.Context, h *house, door *door, server *http.Serve
 		h.log.Info("stopping", "signal", s.String(), "drain", h.drainTime().String())
 	case <-ctx.Done():
 		h.log.Info("stopping", "reason", "context ended")
-	case err := <-served:
-		why = fmt.Errorf("serve: %w", err)
-	case err := <-started:
-		why = err
+	case why = <-served:
+	case why = <-started:
 	}
+	edge.manager.Stopping()
 	return a.takeDown(h, door, server, signals, cancel, why)
+}
+
+// serveFrom answers what comes in. From a socket that outlives this process
+// nothing is taken before it can be answered: until then it waits there, as it
+// did between this process and the one before.
+func (h *house) serveFrom(ctx context.Context, edge *edge, server *http.Server) error {
+	up := make(chan struct{})
+	go func() {
+		defer close(up)
+		select {
+		case <-h.up:
+			edge.manager.Ready("answering at " + edge.address().String())
+		case <-ctx.Done():
+		}
+	}()
+	if edge.inherited {
+		<-up
+	}
+	if err := edge.serve(ctx, server); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
 }
 
 // takeDown drains and stops. A second signal cuts the drain short.
@@ -197,8 +208,7 @@ func echoes(signals <-chan os.Signal) {
 }
 
 // tellStart says at start what an operator should not have to look up.
-func tellStart(log *slog.Logger, cfg *config.Loaded, at net.Addr) {
-	log.Info("listening", "address", at.String(), "version", version, "build", build, "config", orDefaults(cfg.File))
+func tellStart(log *slog.Logger, cfg *config.Loaded) {
 	for _, w := range cfg.Warnings {
 		log.Warn("configuration: " + w)
 	}

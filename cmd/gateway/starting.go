@@ -33,6 +33,7 @@ func (h *house) keepStarting(ctx context.Context) error {
 		return unlessEnded(ctx, err)
 	}
 	h.log.Info("ready", "policy", h.policies.revision(), "plugins", len(h.cfg.Plugins))
+	close(h.up)
 	proved := h.proving(ctx)
 	<-told
 	err := h.keepReloading(ctx)
