@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"gateway": main,
-		"faulty":  func() { wire.Serve(faulty{}) },
+		"faulty":  func() { wire.Serve(faulty{language: "faulty"}) },
+		"fools":   func() { wire.Serve(faulty{language: "python"}) },
 		"keeping": func() { wire.Serve(&keeping{pages: map[string]*page{}}) },
 		"way":     func() { os.Exit(enterWay(os.Args[1:])) },
 		"http":    func() { os.Exit(httpCommand(os.Args[1:], os.Stdout, os.Stderr)) },
