@@ -15,7 +15,7 @@ import (
 )
 
 // startPoll is how often a start that waits for a plugin looks again.
-const startPoll = 100 * time.Millisecond
+const startPoll = 20 * time.Millisecond
 
 // keepStarting starts the plugins and puts the policy in force, and goes on
 // until all languages are known: a plugin that comes up late brings its own.
