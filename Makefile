@@ -71,7 +71,7 @@ ways: build ## gateway doctor in the conditions of four kinds of host; needs roo
 	@scripts/four_ways.sh
 
 reloads: build ## 500 reloads of the shipped policy under callers who never stop asking
-	SLUICE_TEST_RELOADS=$(or $(COUNT),500) $(GO) test -count=1 -timeout 90m -run '^TestReloadsUnderLoad$$' -v ./cmd/gateway | grep -v '"level"'
+	@set -o pipefail; TEST_RELOADS=$(or $(COUNT),500) $(GO) test -count=1 -timeout 90m -run '^TestReloadsUnderLoad$$' -v ./cmd/gateway | grep -v '"level"'
 
 soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py

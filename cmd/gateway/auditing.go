@@ -9,9 +9,18 @@ import (
 )
 
 // auditConfig is the decision log as the configuration wants it.
-func auditConfig(c config.Audit, stdout io.Writer, log *slog.Logger) audit.Config {
+func auditConfig(c config.Audit, stdout io.Writer, log *slog.Logger, mask func(map[string]any) error) audit.Config {
 	return audit.Config{
 		File: c.File, Stdout: stdout, Log: log, Labels: map[string]string{"app": "sluice", "version": version},
+		Mask: mask,
 		RotateBytes: int64(c.RotateSize), RotateEvery: c.RotateEvery, KeepFiles: c.KeepFiles, KeepFor: c.KeepFor,
 	}
+}
+
+// mask hides in the decision log what the policy in force says.
+func (s *standing) mask(event map[string]any) error {
+	if store := s.store.Load(); store != nil {
+		return store.Mask(event)
+	}
+	return nil
 }

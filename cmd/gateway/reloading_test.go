@@ -17,7 +17,7 @@ import (
 )
 
 // reloadsVariable sets how often TestReloadsUnderLoad reloads.
-const reloadsVariable = "SLUICE_TEST_RELOADS"
+const reloadsVariable = "TEST_RELOADS"
 
 // zebra is a custom rule that tells one policy from the other.
 const zebra = `# METADATA

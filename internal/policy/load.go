@@ -26,7 +26,7 @@ func (s *Store) load(ctx context.Context) (*revision, error) {
 	b := &builder{cfg: s.cfg, trees: s.trees.next(), before: s.current.Load(), folder: folder, caps: capabilities(), revision: &revision{
 		host: s.host, digest: folder.digest(), languages: map[string]*language{}, loadedAt: s.cfg.Now(),
 	}}
-	for _, step := range []func(context.Context) error{b.parse, b.describe, b.compile, b.whole, b.profiles, b.prepare, b.prove} {
+	for _, step := range []func(context.Context) error{b.parse, b.describe, b.compile, b.whole, b.profiles, b.prepare, b.mask, b.prove} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -197,7 +197,7 @@ func (b *builder) compileOne(d described) error {
 // whole refuses a folder without rules, profiles or corpus, unless it says that
 // it admits everything; and one that says so and has them.
 func (b *builder) whole(context.Context) error {
-	rules := slices.ContainsFunc(b.modules, func(m module) bool { return !m.entry })
+	rules := slices.ContainsFunc(b.modules, func(m module) bool { return !m.entry && !m.mask })
 	parts := map[string]bool{"rules": rules, profilesFile: b.folder.profiles != nil, corpusDir + "/": len(b.folder.corpus) > 0}
 	for _, part := range sortedKeys(parts) {
 		switch there := parts[part]; {

@@ -7,7 +7,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Packages of a policy: data.gateway, data.rules.<language>, data.custom.<name>.
+// Packages of a policy: data.gateway, data.rules.<language>, data.custom.<name>;
+// data.system.log masks the decision log.
 const (
 	entryPackage  = "gateway"
 	rulesPackage  = "rules"
@@ -22,6 +23,7 @@ type module struct {
 	file      string
 	parsed    *ast.Module
 	entry     bool
+	mask      bool // of the decision log
 	languages []string
 }
 
@@ -52,6 +54,9 @@ func classify(file string, parsed *ast.Module) (module, error) {
 	case len(path) == 1 && path[0] == entryPackage:
 		m.entry = true
 		return m, nil
+	case slices.Equal(path, []string{maskParent, maskPackage}):
+		m.mask = true
+		return m, nil
 	case len(path) == 2 && path[0] == rulesPackage:
 		m.languages = []string{path[1]}
 		return m, nil
@@ -60,7 +65,7 @@ func classify(file string, parsed *ast.Module) (module, error) {
 		m.languages = languages
 		return m, err
 	}
-	return m, located(parsed.Package.Location, "%s is not read by the entry point: packages are gateway, rules.<language> and custom.<name>", parsed.Package)
+	return m, located(parsed.Package.Location, "%s is not read by the entry point: packages are gateway, rules.<language>, custom.<name> and system.log", parsed.Package)
 }
 
 // packagePath is the package's path below data.

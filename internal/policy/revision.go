@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/rego"
+
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -20,6 +22,7 @@ type revision struct {
 	admitsAll bool
 	languages map[string]*language
 	profiles  *profileStore
+	mask      *rego.PreparedEvalQuery // of the decision log; nil: nothing is hidden
 	warnings  []string
 	loadedAt  time.Time
 	judged    atomic.Int64                // programs of the corpus so far

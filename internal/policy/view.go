@@ -24,13 +24,7 @@ func (c *compiled) prepareImportable(ctx context.Context, language string, store
 	if len(c.compiler.GetRulesExact(ref)) == 0 {
 		return nil, nil
 	}
-	query, err := rego.New(
-		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(ref)))), rego.Compiler(c.compiler), rego.Store(store), rego.StrictBuiltinErrors(true),
-	).PrepareForEval(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %s: %w", ref, err)
-	}
-	return &query, nil
+	return prepareRef(ctx, c, ref, store)
 }
 
 // Show implements gateway.Shower.
