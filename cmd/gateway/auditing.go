@@ -12,7 +12,7 @@ import (
 func auditConfig(c config.Audit, stdout io.Writer, log *slog.Logger, mask func(map[string]any) error) audit.Config {
 	return audit.Config{
 		File: c.File, Stdout: stdout, Log: log, Labels: map[string]string{"app": "sluice", "version": version},
-		Mask: mask,
+		Mask:        mask,
 		RotateBytes: int64(c.RotateSize), RotateEvery: c.RotateEvery, KeepFiles: c.KeepFiles, KeepFor: c.KeepFor,
 	}
 }

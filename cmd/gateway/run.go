@@ -117,6 +117,6 @@ refused the program.`,
 	root.SetErr(a.stderr)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
 	root.AddCommand(a.serveCommand(), a.runCommand(), a.checkCommand(), a.configCommand(), a.doctorCommand(), a.tokenCommand(), a.versionCommand())
-	root.AddCommand(a.pluginCommand(), a.mcpCommand())
+	root.AddCommand(a.pluginCommand(), a.mcpCommand(), a.auditCommand())
 	return root
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -25,6 +26,17 @@ type Event struct {
 	Timestamp   time.Time         `json:"timestamp"` // UTC
 	Metrics     Metrics           `json:"metrics"`
 	Custom      Custom            `json:"custom"`
+
+	line []byte // as it was read
+}
+
+// Line is the event as a line of JSON, without the newline: as it was read, with
+// members that this package does not know.
+func (e *Event) Line() ([]byte, error) {
+	if e.line != nil {
+		return e.line, nil
+	}
+	return json.Marshal(e)
 }
 
 // Bundle names a policy.

@@ -53,5 +53,6 @@ func parse(line []byte) (Event, error) {
 	if event.Timestamp.IsZero() || (event.Input == nil && len(event.Erased) == 0) {
 		return Event{}, fmt.Errorf("%w: it has no timestamp or no input", ErrNotALog)
 	}
+	event.line = bytes.Clone(line)
 	return event, nil
 }
