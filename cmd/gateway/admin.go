@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/internal/config"
 	"github.com/sluice-gateway/sluice/internal/front/admin"
+	"github.com/sluice-gateway/sluice/internal/front/admin/plugins"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 	"github.com/sluice-gateway/sluice/internal/policy"
 	"github.com/sluice-gateway/sluice/internal/telemetry"
@@ -22,7 +23,7 @@ import (
 
 // adminRoutes are what rooms add to the admin listener.
 func (h *house) adminRoutes() map[string]http.Handler {
-	return map[string]http.Handler{}
+	return plugins.Routes(h.host, pluginOrders{h}, h.log)
 }
 
 // serveAdmin opens the admin listener, if there is to be one, and serves it

@@ -39,9 +39,10 @@ type house struct {
 	tokens   *tokenKeeper  // nil: nobody serves
 	compare  chan struct{} // asks for a comparison of the policy with its upstream
 	gateway  *gateway.Gateway
-	up       chan struct{} // closed when the start is over
-	drain    atomic.Int64  // nanoseconds that a stop waits for running requests
-	gcChosen bool          // the operator has set how often to collect garbage
+	up       chan struct{}                  // closed when the start is over
+	drain    atomic.Int64                   // nanoseconds that a stop waits for running requests
+	gcChosen bool                           // the operator has set how often to collect garbage
+	load     func() (*config.Loaded, error) // the configuration as it stands now; nil but while serving
 }
 
 // assemble is the one place where rooms meet. Nothing runs yet; start does
@@ -139,19 +140,26 @@ func (h *house) hostConfig(getenv func(string) string) (pluginhost.Config, error
 		StateRoot: h.stateRoot(), GatewayVersion: version, LogLevel: h.cfg.Log.Level, Log: h.log,
 		LookupEnv: func(name string) (string, bool) { value := getenv(name); return value, value != "" },
 	}
-	for name, p := range h.cfg.Plugins {
+	var err error
+	out.Plugins, err = pluginsOf(h.cfg)
+	return out, err
+}
+
+// pluginsOf are the plugins of a configuration, in the order of their names.
+func pluginsOf(cfg *config.Loaded) (list []pluginhost.Plugin, err error) {
+	for name, p := range cfg.Plugins {
 		settings, err := json.Marshal(p.Config)
 		if err != nil {
-			return out, fmt.Errorf("plugins.%s.config: %w", name, err)
+			return nil, fmt.Errorf("plugins.%s.config: %w", name, err)
 		}
-		out.Plugins = append(out.Plugins, pluginhost.Plugin{
+		list = append(list, pluginhost.Plugin{
 			Name: name, Command: p.Command, Args: p.Args, SHA256: p.SHA256, Trust: p.Trust, Env: p.Env, ConfigJSON: settings,
-			Tools: p.Tools, OpenFiles: uint64(p.Limits.OpenFiles), Instances: p.Instances,
-			StartTimeout: p.StartTimeout, DrainTimeout: p.DrainTimeout, Require: h.cfg.Sandbox.Require,
+			Tools: p.Tools, OpenFiles: uint64(p.Limits.OpenFiles), Instances: p.Instances, Disabled: !p.Enabled, Description: p.Description,
+			StartTimeout: p.StartTimeout, DrainTimeout: p.DrainTimeout, Require: cfg.Sandbox.Require,
 		})
 	}
-	slices.SortFunc(out.Plugins, func(a, b pluginhost.Plugin) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
+	slices.SortFunc(list, func(a, b pluginhost.Plugin) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
 }
 
 // longestState is what a socket's path leaves for the state folder.

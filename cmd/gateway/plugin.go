@@ -12,6 +12,7 @@ verify, new and dev are for who makes one; the others speak to a gateway that
 runs, at its admin listener. docs/writing-a-plugin.md has the whole story.`,
 		Args: cobra.NoArgs,
 	}
-	cmd.AddCommand(a.pluginVerifyCommand())
+	cmd.AddCommand(a.pluginVerifyCommand(), a.pluginListCommand(), a.pluginInfoCommand(), a.pluginLogsCommand())
+	cmd.AddCommand(a.pluginOrderCommands()...)
 	return cmd
 }

@@ -73,6 +73,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 	if err != nil {
 		return err
 	}
+	h.load = load
 	h.tokens = tokens
 	edge.tell()
 	tellStart(log, cfg)

@@ -55,6 +55,7 @@ func rooms() []Room {
 		{Dir: "internal/front/admin", For: "speaks HTTP to operators", Own: []string{"internal/gateway"},
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth"}},
 		{Dir: "internal/profiles", For: "reads profiles.yaml, for those who judge and those who compare", Third: []string{"go.yaml.in/yaml/v4"}},
+		{Dir: "internal/front/admin/plugins", For: "shows plugins to operators and takes their orders", Own: []string{"executor!", "internal/pluginhost"}, TestOwn: []string{"internal/sandbox"}},
 		{Dir: "internal/telemetry", For: "counts what the gateway does", Own: []string{"internal/gateway"},
 			Third: []string{"github.com/prometheus/client_golang"}},
 		// jsonschema-go is the SDK's own vocabulary for schemas; mcp-go is another client of the protocol.

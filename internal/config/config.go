@@ -97,8 +97,10 @@ type Profiles struct {
 type Plugin struct {
 	Command      string         `key:"command" is:"path" help:"the plugin's program; a path, not looked up in PATH"`
 	Args         []string       `key:"args" help:"its arguments"`
+	Enabled      bool           `key:"enabled" help:"false: it is not started until gateway plugin enable"`
 	SHA256       string         `key:"sha256" help:"hex digest that the program must have; needed by trust: pinned"`
 	Trust        string         `key:"trust" help:"pinned (sha256 must match) or built (made by this tree's make build)"`
+	Description  string         `key:"description_sha256" help:"hex digest that its description must have, as gateway plugin info shows it; empty = any"`
 	Env          []string       `key:"env" help:"names of the gateway's environment variables that it may see"`
 	Limits       PluginLimits   `key:"limits"`
 	Tools        []string       `key:"tools" help:"tools to offer; empty = all that it describes"`
@@ -177,7 +179,7 @@ const (
 // defaultPlugin is what a plugin is made of before anything is said of it.
 func defaultPlugin() *Plugin {
 	return &Plugin{
-		Trust: TrustPinned, Limits: PluginLimits{OpenFiles: 4096}, Instances: 1,
+		Enabled: true, Trust: TrustPinned, Limits: PluginLimits{OpenFiles: 4096}, Instances: 1,
 		StartTimeout: time.Minute, DrainTimeout: 10 * time.Second, Config: map[string]any{},
 	}
 }

@@ -154,15 +154,14 @@ func (c *checker) plugin(name string, p *Plugin) {
 		c.fault(at+".command", "", "names no program")
 	}
 	c.oneOf(at+".trust", p.Trust, TrustPinned, TrustBuilt)
-	digest, err := hex.DecodeString(p.SHA256)
+	c.digest(at+".sha256", p.SHA256)
 	switch {
 	case p.SHA256 == "" && p.Trust == TrustPinned:
 		c.fault(at+".sha256", "write the program's digest (sha256sum), or trust: built for what this tree built", "is empty, and trust is pinned")
 	case p.SHA256 != "" && p.Trust == TrustBuilt:
 		c.fault(at+".sha256", "write trust: pinned", "has no meaning with trust: built")
-	case p.SHA256 != "" && (err != nil || len(digest) != 32):
-		c.fault(at+".sha256", "", "%q is no SHA-256 in hex", p.SHA256)
 	}
+	c.digest(at+".description_sha256", p.Description)
 	for _, variable := range p.Env {
 		if reserved(variable) {
 			c.fault(at+".env", "", "%q must not reach a plugin", variable)
@@ -172,6 +171,13 @@ func (c *checker) plugin(name string, p *Plugin) {
 		"instances": p.Instances > 0, "start_timeout": p.StartTimeout > 0, "drain_timeout": p.DrainTimeout > 0,
 		"limits.open_files": p.Limits.OpenFiles >= 64,
 	})
+}
+
+// digest wants 64 hex digits, or nothing.
+func (c *checker) digest(path, text string) {
+	if sum, err := hex.DecodeString(text); text != "" && (err != nil || len(sum) != 32) {
+		c.fault(path, "", "%q is no SHA-256 in hex", text)
+	}
 }
 
 // reserved are the names of the gateway's own secrets and of what it tells its

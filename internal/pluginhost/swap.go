@@ -281,7 +281,6 @@ func (h *Host) begin(ctx context.Context, p *pool, spec Plugin, verb string) (sw
 		return nil, fmt.Errorf("%s plugin %q: it has %d processes; another number (instances: %d) needs a restart of the gateway",
 			verb, spec.Name, len(p.keepers), spec.Instances)
 	}
-	p.off.Store(false)
 	for _, k := range p.keepers {
 		s, err := k.give(ctx, newOrder(false, &spec))
 		if err != nil {
@@ -289,6 +288,7 @@ func (h *Host) begin(ctx context.Context, p *pool, spec Plugin, verb string) (sw
 		}
 		swaps = append(swaps, s)
 	}
+	p.off.Store(false)
 	return swaps, nil
 }
 
