@@ -95,6 +95,9 @@ bench: build .build/bench ## Sluice beside the alternatives, one run: text, docs
 bench-go: build ## Go benchmarks of every stage, readable by benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count $(or $(COUNT),5) ./internal/policy ./executor/wire ./internal/pluginhost ./plugins/...
 
+bench-walls: build ## what the walls cost a submission: with and without, in turn
+	$(GO) test -run '^$$' -bench WallsCost -benchtime $(or $(ROUNDS),300)x ./plugins/python-exec
+
 bench-guard: build .build/bench ## a short form that fails on a regression of ratios or allocations
 	@$(WITH) -- .build/bench guard
 	@set -o pipefail; $(GO) test $(GUARDED) | tee .build/guarded.txt | grep -v '^ok' && .build/bench allocs < .build/guarded.txt

@@ -37,7 +37,7 @@ func pythonForTest(t *testing.T) string {
 // refused too.
 func loggingFilter(t *testing.T) ChildFilter {
 	t.Helper()
-	f, err := NewChildFilter(true, 3)
+	f, err := NewChildFilter(true, 3, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,17 @@ type ChildFilter struct {
 // NewChildFilter assembles the rules for this machine. With notify a forbidden
 // call waits for the one that holds the listener, else the kernel ends the
 // process by SIGSYS. controlFD is the number of the process's control socket.
-func NewChildFilter(notify bool, controlFD int) (ChildFilter, error) {
-	return newChildFilter(runtime.GOARCH, notify, controlFD)
+// With askThreads, which needs notify, the start of a thread waits too: see
+// [Call.StartsThread]. It is for where the kernel counts no tasks for the process.
+func NewChildFilter(notify bool, controlFD int, askThreads bool) (ChildFilter, error) {
+	return newChildFilter(runtime.GOARCH, notify, controlFD, threadRules(notify && askThreads)...)
+}
+
+func threadRules(ask bool) []rule {
+	if !ask {
+		return nil
+	}
+	return []rule{{deed: forbid, calls: "clone", when: oneOf(0, threadFlags, threadFlagsMusl), why: "a thread, to be counted by the listener's holder before it starts"}}
 }
 
 // newChildFilter puts more rules before those of every child.

@@ -13,8 +13,8 @@ import (
 // with descriptors on its control socket, and copies itself when [Supervise]
 // lets it. Its signals to process number 0 are refused, since copies share a
 // process group. Without notify it can make no copy: trying ends it.
-func NewSessionFilter(notify bool, controlFD int) (ChildFilter, error) {
-	return newChildFilter(runtime.GOARCH, notify, controlFD, sessionRules(controlFD)...)
+func NewSessionFilter(notify bool, controlFD int, askThreads bool) (ChildFilter, error) {
+	return newChildFilter(runtime.GOARCH, notify, controlFD, append(sessionRules(controlFD), threadRules(notify && askThreads)...)...)
 }
 
 func sessionRules(controlFD int) []rule {
@@ -48,13 +48,19 @@ func (c Call) Copies() bool {
 	return c.Name == "clone" && c.args[0]&^copyMayFlags == copyFlags && c.args[stack] == 0
 }
 
+// StartsThread says whether the call starts a thread of the process, and nothing
+// else.
+func (c Call) StartsThread() bool {
+	return c.Name == "clone" && (c.args[0] == threadFlags || c.args[0] == threadFlagsMusl)
+}
+
 // Supervise is [Watch] with a choice: a call that judge passes is carried out as
-// it stands. judge must pass none but those that [Call.Copies], and must have
-// ended the process before it returns false.
+// it stands, if it is one that [Call.Copies] or [Call.StartsThread]. Before judge
+// returns false for any other it must have ended the process.
 func Supervise(ctx context.Context, listener *os.File, judge func(Call) (pass bool)) error {
 	return watch(ctx, listener, func(n notification) response {
 		call := Call{PID: int(n.pid), Name: SyscallName(int(n.nr)), args: n.args}
-		if judge(call) && call.Copies() {
+		if judge(call) && (call.Copies() || call.StartsThread()) {
 			return response{flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 		}
 		return refusal(unix.EPERM)

@@ -157,7 +157,7 @@ func TestRulesAreWellWritten(t *testing.T) {
 }
 
 func TestPIDSlots(t *testing.T) {
-	f, err := NewChildFilter(true, 3)
+	f, err := NewChildFilter(true, 3, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func fence(args []string) int {
 	}
 	if args[0] != "none" && args[0] != "lax" {
 		var f ChildFilter
-		f, err = NewChildFilter(strings.HasSuffix(args[0], "notify"), 3)
+		f, err = NewChildFilter(strings.HasSuffix(args[0], "notify"), 3, false)
 		if err == nil {
 			err = installOnThread(f)
 		}

@@ -45,6 +45,39 @@ func BenchmarkSubmission(b *testing.B) {
 	}
 }
 
+// BenchmarkWallsCost is what the walls cost a submission on the hot path: one with
+// all of them and one with none but rlimits and clean-start, in turn, each with a
+// child that waits. There is no setting that leaves walls out; tests alone can.
+func BenchmarkWallsCost(b *testing.B) {
+	sides := []struct {
+		name string
+		p    *plugin
+		took []time.Duration
+	}{
+		{name: "with", p: start(b, map[string]any{"waiting_children": 4})},
+		{name: "without", p: startLess(b, map[string]any{"waiting_children": 4}, lessened{
+			apart: byGroup, without: []string{wallLandlock, wallSeccomp, wallNamespaces, wallRoot, wallCgroup},
+		})},
+	}
+	for b.Loop() {
+		for i := range sides {
+			time.Sleep(30 * time.Millisecond) // the other side's replacement is made
+			begin := time.Now()
+			if o := run(b, sides[i].p, "import sympy as sp\nprint(sp.factor(12))", granted()); o.stdout != "12\n" {
+				b.Fatal(o.status(), o.err)
+			}
+			sides[i].took = append(sides[i].took, time.Since(begin))
+		}
+	}
+	p50 := [2]float64{}
+	for i, side := range sides {
+		slices.Sort(side.took)
+		p50[i] = float64(side.took[len(side.took)/2].Microseconds()) / 1000
+		b.ReportMetric(p50[i], side.name+"-p50-ms")
+	}
+	b.ReportMetric(p50[0]-p50[1], "cost-p50-ms")
+}
+
 // treeCPU is the processor time of a process and of the children that it has
 // seen to their end, in ms.
 func treeCPU(tb testing.TB, pid int) float64 {

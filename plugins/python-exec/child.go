@@ -31,7 +31,8 @@ type child struct {
 	stderr  *os.File
 	release func() // gives the uid back; called once, when the child has ended
 
-	fold *fold // nil: none
+	fold    *fold // nil: none
+	threads threads
 
 	forbidden atomic.Pointer[string] // the system call that ended it
 
@@ -123,9 +124,13 @@ func (c *child) warmed(named bool) (*os.File, error) {
 // watch ends the child at its first forbidden system call, until the last of
 // what it was is gone.
 func (c *child) watch(listener *os.File) {
-	err := sandbox.Watch(context.Background(), listener, func(_ int, name string) {
-		c.forbidden.CompareAndSwap(nil, &name)
+	err := sandbox.Supervise(context.Background(), listener, func(call sandbox.Call) bool {
+		if call.StartsThread() {
+			return c.threads.room(call.PID)
+		}
+		c.forbidden.CompareAndSwap(nil, &call.Name)
 		c.kill()
+		return false
 	})
 	if err != nil {
 		c.z.log.Error("forbidden calls are not watched for; the child is ended", "error", err)

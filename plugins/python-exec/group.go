@@ -131,6 +131,7 @@ func (c *child) enfold() (err error) {
 
 // tighten gives the control group the limits of this run.
 func (c *child) tighten(l executor.Limits) error {
+	c.threads.bound(l)
 	if c.fold == nil {
 		return nil
 	}

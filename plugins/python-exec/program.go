@@ -62,9 +62,10 @@ func (p *program) Run(ctx context.Context, g executor.Grant, out executor.Output
 		deliver(said, g.Limits.ArtifactBytes, out, &res)
 		res.Usage = executor.Usage{Wall: time.Since(begin), CPU: seen.cpu, Parse: p.took, MaxRSSBytes: seen.rss}
 		res.Walls = p.child.z.walls()
-		if p.laid = p.stopped; p.laid {
+		switch p.laid = p.stopped; {
+		case p.laid:
 			p.plugin.pool.lay(p.child)
-		} else {
+		case said.end == nil:
 			p.plugin.pool.refill()
 		}
 		return res, verdict

@@ -167,7 +167,10 @@ func (h *house) watch(img *image) {
 // another forbidden call.
 func (h *house) supervise(listener *os.File) {
 	err := sandbox.Supervise(context.Background(), listener, func(c sandbox.Call) bool {
-		if c.Copies() && h.allowed(c.PID) {
+		switch {
+		case c.StartsThread():
+			return h.keeper.threads.room(c.PID)
+		case c.Copies() && h.allowed(c.PID):
 			return true
 		}
 		h.forbid(c)
@@ -237,6 +240,7 @@ func (h *house) enter() error {
 // tighten gives the house's control group the limits of a cell for each tenant,
 // and room for what each goes back to.
 func (h *house) tighten(l executor.Limits) error {
+	h.keeper.threads.bound(l)
 	if h.keeper.fold == nil {
 		return nil
 	}

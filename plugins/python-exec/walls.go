@@ -33,7 +33,8 @@ type childPlan struct {
 	Calls        *callsPlan `json:"calls"`         // nil: no filter
 	SessionCalls *callsPlan `json:"session_calls"` // of a process that stays; nil with Calls
 
-	landlock sandbox.Wall // what paths makes of that wall
+	landlock     sandbox.Wall // what paths makes of that wall
+	countThreads bool         // threads are counted as they start: see threads.go
 }
 
 // pathsPlan is sandbox.ChildDomain for runtime/paths.py.
@@ -99,8 +100,9 @@ func (g *ground) planCalls() {
 	if !g.offer.Filter || g.less.lacks(wallSeccomp) {
 		return
 	}
-	filter, err := sandbox.NewChildFilter(g.offer.Notify, controlFD)
-	session, sessionErr := sandbox.NewSessionFilter(g.offer.Notify, controlFD)
+	g.plan.countThreads = g.offer.Notify && !g.kernelCountsTasks()
+	filter, err := sandbox.NewChildFilter(g.offer.Notify, controlFD, g.plan.countThreads)
+	session, sessionErr := sandbox.NewSessionFilter(g.offer.Notify, controlFD, g.plan.countThreads)
 	if err := errors.Join(err, sessionErr); err != nil {
 		g.offer.SeccompWhy = err.Error()
 		return

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,17 +157,47 @@ func TestMemoryByGroup(t *testing.T) {
 	}
 }
 
-// TestThreadsAreBounded: by the control group or by the uid's limit.
+// TestThreadsAreBounded: by the control group, by the uid's limit, or as they
+// are started.
 func TestThreadsAreBounded(t *testing.T) {
-	p := start(t, nil)
-	if !p.stands(wallCgroup) && os.Geteuid() != 0 {
-		t.Skip("SKIPPED LOUDLY: neither control groups nor uids here")
-	}
-	o := run(t, p, lines("import threading", "stop = threading.Event()", "n = 0",
+	code := lines("import threading", "stop = threading.Event()", "n = 0",
 		"try:", "    for n in range(200):", "        threading.Thread(target=stop.wait).start()",
-		"except RuntimeError: print(n <= 17)", "stop.set()"), granted())
-	if o.stdout != "True\n" {
-		t.Errorf("%v %q %+v", o.status(), o.stdout, o.Problem)
+		"except RuntimeError: print(n <= 17)", "stop.set()")
+	for name, less := range map[string]lessened{
+		"as it is":   {},
+		"by uid":     {without: []string{wallCgroup}},
+		"as started": {without: []string{wallCgroup}, apart: byGroup},
+	} {
+		p := startLess(t, nil, less)
+		if !p.pool.ground.kernelCountsTasks() && !p.pool.ground.plan.countThreads {
+			t.Skip("SKIPPED LOUDLY: neither control groups, uids nor user notification here")
+		}
+		if o := run(t, p, code, granted()); o.stdout != "True\n" {
+			t.Errorf("%s: %v %q %+v", name, o.status(), o.stdout, o.Problem)
+		}
+		n := openSession(t, p, "a")
+		if o := n.cell(t, code); o.stdout != "True\n" {
+			t.Errorf("%s, in a session: %v %q %+v", name, o.status(), o.stdout, o.Problem)
+		}
+	}
+}
+
+// TestCallsThatNoFilterSees: Linux lets uretprobe, and later uprobe, of amd64
+// pass whatever a filter says. They do nothing where no probe was set, and what
+// they end the program with is told.
+func TestCallsThatNoFilterSees(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("these calls are amd64's")
+	}
+	p := start(t, nil)
+	for _, number := range []int{335, 336} {
+		o := run(t, p, call(number, "0, 0, 0"), granted())
+		if ended := o.status() == executor.StatusCrashed && o.Signal == "SIGILL"; !ended && !strings.HasPrefix(o.stdout, "came back -1 ") {
+			t.Errorf("%d: %v, signal %q, %q", number, o.status(), o.Signal, o.stdout)
+		}
+	}
+	if o := run(t, p, call(334+10_000, "0"), granted()); o.stdout != fmt.Sprintf("came back -1 %d\n", unix.ENOSYS) {
+		t.Errorf("a number of no call: %v %q", o.status(), o.stdout)
 	}
 }
 
