@@ -214,3 +214,24 @@ func TestHintsOfTheShippedPolicy(t *testing.T) {
 		t.Errorf("eval that is not called: %q", d.Violations[0].Message)
 	}
 }
+
+// What a decision about 50 lines allocates is the measure of its cost that does
+// not depend on the machine.
+func TestAShippedDecisionAllocatesLittle(t *testing.T) {
+	s, python := unproved(t)
+	code, err := os.ReadFile("testdata/python/fifty.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, profile := range s.Status().Profiles {
+		q, p := ask(t, s, python, profile, code), current(t, s)
+		got := testing.AllocsPerRun(20, func() {
+			if _, err := p.Decide(context.Background(), q); err != nil {
+				t.Error(err)
+			}
+		})
+		if got > maxShippedAllocations {
+			t.Errorf("profile %s: %.0f allocations, at most %d", profile, got, maxShippedAllocations)
+		}
+	}
+}
