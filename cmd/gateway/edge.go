@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/sluice-gateway/sluice/internal/certs"
 	"github.com/sluice-gateway/sluice/internal/config"
@@ -162,6 +163,25 @@ func (e *edge) tell() {
 		e.log.Warn("NO TLS ON AN ADDRESS THAT OTHERS CAN REACH: tokens and programs pass in the clear; set tls.mode, or end TLS in front (docs/tls.md)", "address", at.String())
 	}
 }
+
+// letGo takes nothing in any more and waits until who has a connection is
+// answered. What comes later stays in a socket that outlives this process.
+func (e *edge) letGo(ctx context.Context, server *http.Server) {
+	_ = e.bound.Close() // an error would be that it is closed
+	server.SetKeepAlivesEnabled(false)
+	grace := silentTime
+	if e.inherited {
+		grace = silentTimeBehindSocket
+	}
+	e.bound.Drain(ctx, grace)
+}
+
+// How long a connection may be silent before the end does not wait for it any
+// more. Behind a socket no connection is to be lost, so it is longer.
+const (
+	silentTime             = 200 * time.Millisecond
+	silentTimeBehindSocket = 5 * time.Second
+)
 
 func (e *edge) close() error {
 	err := e.bound.Close()

@@ -128,7 +128,7 @@ func (a *app) live(ctx context.Context, h *house, door *door, server *http.Serve
 	case why = <-started:
 	}
 	edge.manager.Stopping()
-	return a.takeDown(h, door, server, signals, cancel, why)
+	return a.takeDown(h, door, edge, server, signals, cancel, why)
 }
 
 // serveFrom answers what comes in. From a socket that outlives this process
@@ -154,7 +154,7 @@ func (h *house) serveFrom(ctx context.Context, edge *edge, server *http.Server) 
 }
 
 // takeDown drains and stops. A second signal cuts the drain short.
-func (a *app) takeDown(h *house, door *door, server *http.Server, signals <-chan os.Signal, cancel func(), why error) error {
+func (a *app) takeDown(h *house, door *door, edge *edge, server *http.Server, signals <-chan os.Signal, cancel func(), why error) error {
 	drain := h.drainTime()
 	if why != nil {
 		drain = 0
@@ -175,6 +175,7 @@ func (a *app) takeDown(h *house, door *door, server *http.Server, signals <-chan
 		}
 	}()
 	door.shut(ctx)
+	edge.letGo(ctx, server)
 	if err := server.Shutdown(ctx); err != nil {
 		h.log.Warn("running requests are cut", "inside", door.inside.Load())
 		_ = server.Close() // what was open is cut, whatever that says

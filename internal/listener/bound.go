@@ -29,8 +29,11 @@ type Bound struct {
 	fresh  *list.List // of *conn, the oldest first: no request so far
 	rested *list.List // of *conn, the longest at rest first
 	closed bool
-	pushed int       // closed for others since it was told
-	told   time.Time // when
+	// between counts calls of Accept: what they may have taken from the kernel
+	// is in no list yet.
+	between int
+	pushed  int       // closed for others since it was told
+	told    time.Time // when
 }
 
 // NewBound bounds l. log is told, once a minute at most, that connections had to
@@ -43,8 +46,10 @@ func NewBound(l net.Listener, limit int, log *slog.Logger) *Bound {
 
 // Accept implements net.Listener.
 func (b *Bound) Accept() (net.Conn, error) {
+	b.accepting(1)
 	raw, err := b.Listener.Accept()
 	if err != nil {
+		b.accepting(-1)
 		return nil, err
 	}
 	b.mu.Lock()
@@ -54,15 +59,22 @@ func (b *Bound) Accept() (net.Conn, error) {
 			b.change.Wait()
 		}
 	}
-	c := &conn{Conn: raw, of: b}
+	c := &conn{Conn: raw, of: b, since: time.Now()}
 	c.at, c.in = b.fresh.PushBack(c), b.fresh
 	b.open++
+	b.between--
 	b.mu.Unlock()
 	if out != nil {
 		_ = out.Close() // it had nothing to say
 		b.tell()
 	}
 	return c, nil
+}
+
+func (b *Bound) accepting(more int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.between += more
 }
 
 // longest takes the connection that has been without a request for longest out
@@ -91,13 +103,54 @@ func (b *Bound) tell() {
 	b.told, b.pushed = time.Now(), 0
 }
 
-// Close implements net.Listener.
+// Close implements net.Listener. It may be called more than once.
 func (b *Bound) Close() error {
 	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
 	b.closed = true
 	b.change.Broadcast()
-	b.mu.Unlock()
 	return b.Listener.Close()
+}
+
+const drainPoll = 5 * time.Millisecond
+
+// Drain waits, after Close, until every connection that was accepted has had its
+// answer, or ctx ends. One that has been
+// without a request for grace is given up.
+//
+// It comes before http.Server.Shutdown, which drops requests that are read
+// after it was called.
+func (b *Bound) Drain(ctx context.Context, grace time.Duration) {
+	tick := time.NewTicker(drainPoll)
+	defer tick.Stop()
+	for !b.drained(grace) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (b *Bound) drained(grace time.Duration) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.between > 0 || b.open > b.fresh.Len()+b.rested.Len() {
+		return false
+	}
+	for _, l := range []*list.List{b.fresh, b.rested} {
+		newest := l.Back()
+		if newest == nil {
+			continue
+		}
+		if c := newest.Value.(*conn); time.Since(c.since) <= grace { //nolint:forcetypeassert // nothing else is in the lists
+			return false // its request may be on its way
+		}
+	}
+	return true
 }
 
 // Open is how many connections there are.
@@ -144,6 +197,7 @@ type conn struct {
 	in   *list.List // nil: a request is at work, or it is closed
 	gone bool
 
+	since    time.Time // when it was accepted, or came to rest
 	flushing atomic.Bool
 }
 
@@ -200,7 +254,7 @@ func (c *conn) rest() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if !c.gone {
-		c.at, c.in = c.of.rested.PushBack(c), c.of.rested
+		c.at, c.in, c.since = c.of.rested.PushBack(c), c.of.rested, time.Now()
 		c.of.change.Broadcast()
 	}
 }

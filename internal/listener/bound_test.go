@@ -2,6 +2,7 @@ package listener_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -183,6 +184,58 @@ func TestCloseWhileThereIsNoRoom(t *testing.T) {
 	<-served
 	close(leave)
 	_ = server.Close()
+}
+
+// Drain waits for whoever was accepted and has not been answered, and gives up
+// those who say nothing.
+func TestDrainWaitsForWhoWasAccepted(t *testing.T) {
+	leave, entered := make(chan struct{}), make(chan struct{})
+	b, address := bounded(t, 4, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			close(entered)
+			<-leave
+		}
+		ok(w, r)
+	}))
+	late, slow := dial(t, address), dial(t, address)
+	answered := make(chan error, 1)
+	go func() { answered <- slow.ask("/slow") }()
+	<-entered
+	awaitOpen(t, b, 2)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Errorf("closed again: %v", err)
+	}
+	over := make(chan struct{})
+	go func() { b.Drain(t.Context(), waitLimit); close(over) }()
+	if err := late.ask("/"); err != nil {
+		t.Errorf("one that was accepted before: %v", err)
+	}
+	_ = late.Close()
+	select {
+	case <-over:
+		t.Error("it did not wait for who is at work")
+	default:
+	}
+	close(leave)
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	_ = slow.Close()
+	<-over
+}
+
+func TestDrainGivesTheSilentUp(t *testing.T) {
+	b, address := bounded(t, 4, http.HandlerFunc(ok))
+	dial(t, address)
+	awaitOpen(t, b, 1)
+	_ = b.Close()
+	b.Drain(t.Context(), time.Millisecond)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.Drain(ended, waitLimit)
 }
 
 func TestListenSaysWhatToDo(t *testing.T) {
