@@ -58,10 +58,13 @@ func rooms() []Room {
 		{Dir: "internal/front/admin/plugins", For: "shows plugins to operators and takes their orders", Own: []string{"executor!", "internal/pluginhost"}, TestOwn: []string{"internal/sandbox"}},
 		{Dir: "internal/telemetry", For: "counts what the gateway does", Own: []string{"internal/gateway"},
 			Third: []string{"github.com/prometheus/client_golang"}},
-		// jsonschema-go is the SDK's own vocabulary for schemas; mcp-go is another client of the protocol.
 		{Dir: "internal/front/mcp", For: "speaks the Model Context Protocol and calls Solve", Own: []string{"internal/gateway", "internal/front/toolcall", "executor!"},
 			Third: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/front/rest"},
 			TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
+		// its tests assemble a gateway around a plugin of their own; uritemplate: the SDK's own way to read a resource's name.
+		{Dir: "internal/front/mcp/clients", For: "runs other people's clients against the gateway", Own: []string{"internal/front/mcp"},
+			TestOwn:   []string{"executor!", "executor/wire", "internal/auth", "internal/front/rest", "internal/gateway", "internal/pluginhost", "internal/sandbox"},
+			TestThird: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/yosida95/uritemplate/v3"}},
 		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "internal/profiles", "executor!"},
 			// levenshtein: the field that a misspelt one was meant to be
 			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/agnivade/levenshtein"},

@@ -42,15 +42,19 @@ func (f *Front) deskOf(caller gateway.Caller) *desk {
 }
 
 func (f *Front) newDesk() *desk {
-	server := sdk.NewServer(&sdk.Implementation{Name: "sluice", Title: "Sluice", Version: f.cfg.Version}, &sdk.ServerOptions{
+	options := &sdk.ServerOptions{
 		Instructions: instructions, // no Logger: the library's lines name sessions and quote what was sent
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) {
 			c.TTLMs, c.CacheScope = listTTL, "private" // a list is that of the token's scopes
 		},
-	})
-	if f.cfg.Extend != nil {
-		f.cfg.Extend(server)
+	}
+	if f.cfg.Extend.Options != nil {
+		f.cfg.Extend.Options(options)
+	}
+	server := sdk.NewServer(&sdk.Implementation{Name: "sluice", Title: "Sluice", Version: f.cfg.Version}, options)
+	if f.cfg.Extend.Server != nil {
+		f.cfg.Extend.Server(server)
 	}
 	return &desk{server: server, offered: map[string]string{}}
 }

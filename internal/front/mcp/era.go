@@ -40,6 +40,7 @@ func (f *Front) Streamable(w http.ResponseWriter, r *http.Request, by gateway.Re
 	if !ok {
 		return
 	}
+	out.about = m.id
 	if m.method == "tools/call" {
 		out.earlyAfter(f.cfg.Times.Early)
 	}

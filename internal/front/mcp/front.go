@@ -24,9 +24,14 @@ type Config struct {
 	Limits  Limits
 	Times   Times
 
-	// Extend adds to each server what no plugin describes: prompts and resources.
-	// nil: nothing.
-	Extend func(*sdk.Server)
+	Extend Extension
+}
+
+// Extension adds to each caller's server what no plugin describes: prompts,
+// resources, completions. Its functions may be nil.
+type Extension struct {
+	Options func(*sdk.ServerOptions) // before the server is made
+	Server  func(*sdk.Server)        // after it was made
 }
 
 // Limits are the front's own bounds.

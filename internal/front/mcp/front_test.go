@@ -220,6 +220,16 @@ func TestProducts(t *testing.T) {
 	}
 }
 
+// TestLargeFigures: a large figure is sent once.
+func TestLargeFigures(t *testing.T) {
+	res := call(t, newLab(t).connect(t, token), "paint")
+	structured, _ := res.StructuredContent.(map[string]any)
+	drawn, ok := res.Content[1].(*sdk.EmbeddedResource)
+	if !ok || len(drawn.Resource.Text) < 100<<10 || fmt.Sprint(structured["figures"]) != fmt.Sprintf("[map[resource:%s]]", drawn.Resource.URI) {
+		t.Errorf("%v, %v", ok, structured["figures"])
+	}
+}
+
 // TestHangUp: in both eras, and on the oldest transport, a cell whose caller
 // hangs up is ended.
 func TestHangUp(t *testing.T) {

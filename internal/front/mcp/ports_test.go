@@ -80,6 +80,8 @@ func (a *act) Run(ctx context.Context, _ executor.Grant, out func(executor.Strea
 			{MediaType: "application/vnd.plotly.v1+json", Data: []byte(`{"data":[]}`)}, {MediaType: "image/png", Data: []byte{1, 2}},
 			{MediaType: "audio/wav", Data: []byte{3}}, {MediaType: "text/csv", Data: []byte("a,b")}, {MediaType: "application/zip", Data: []byte{0xff}},
 		}
+	case "paint":
+		res.Artifacts = []executor.Artifact{{MediaType: "application/vnd.plotly.v1+json", Data: []byte(`{"data":"` + strings.Repeat("x", 100<<10) + `"}`)}}
 	case "late":
 		res.Status, res.LimitFired = executor.StatusWallLimit, "wall"
 	}

@@ -41,17 +41,17 @@ func said(s short) *sdk.CallToolResult {
 // resultOf is an answer for the model and for programs: the text is the output,
 // figures and other products stand behind it as content of their own.
 func resultOf(call toolcall.Call, ans gateway.Answer, id string) (*sdk.CallToolResult, error) {
+	full := toolcall.FullAnswer(ans)
 	output := strings.ToValidUTF8(toolcall.Observation(ans, call.Code), "\uFFFD")
 	ok := ans.Status == gateway.Completed
-	structured, err := json.Marshal(whole{OK: ok, Output: output, RequestID: id, Full: toolcall.FullAnswer(ans)}, jsontext.AllowInvalidUTF8(true))
+	structured, err := json.Marshal(whole{OK: ok, Output: output, RequestID: id, Full: referring(full, id)}, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}
 	content := []sdk.Content{&sdk.TextContent{Text: output}}
-	figures, _ := toolcall.Figures(ans)
-	for i, figure := range figures {
+	for i, figure := range full.Figures {
 		content = append(content, &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{
-			URI: fmt.Sprintf("sluice://figure/%s/%d", id, i+1), MIMEType: toolcall.FigureType, Text: string(figure),
+			URI: figureURI(id, i), MIMEType: toolcall.FigureType, Text: string(figure),
 		}})
 	}
 	for i, product := range ans.Result.Artifacts {
@@ -61,6 +61,29 @@ func resultOf(call toolcall.Call, ans gateway.Answer, id string) (*sdk.CallToolR
 	}
 	return &sdk.CallToolResult{Content: content, StructuredContent: jsontext.Value(structured), IsError: !ok}, nil
 }
+
+// mostTwice bounds the figures, in bytes, that stand in the structured content as
+// well as among the resources: clients bound a message, Python's at 1 MiB.
+const mostTwice = 64 << 10
+
+// referring is an answer whose large figures are named by their resources.
+func referring(full toolcall.Full, id string) toolcall.Full {
+	size := 0
+	for _, figure := range full.Figures {
+		size += len(figure)
+	}
+	if size <= mostTwice {
+		return full
+	}
+	named := make([]jsontext.Value, len(full.Figures))
+	for i := range named {
+		named[i] = jsontext.Value(`{"resource":"` + figureURI(id, i) + `"}`) // an id needs no escape
+	}
+	full.Figures = named
+	return full
+}
+
+func figureURI(id string, i int) string { return fmt.Sprintf("sluice://figure/%s/%d", id, i+1) }
 
 func fits(product executor.Artifact, bound uint64) bool {
 	return bound == 0 || uint64(len(product.Data)) <= bound

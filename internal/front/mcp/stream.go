@@ -27,7 +27,8 @@ const eventStream = "text/event-stream"
 // here. Its writer may be used from several goroutines; finish ends that.
 type stream struct {
 	to     http.ResponseWriter
-	id     string // of the request
+	id     string         // of the request
+	about  jsontext.Value // the id of the message that is answered; nil: not known
 	header http.Header
 	every  time.Duration
 	first  chan time.Duration
@@ -176,7 +177,7 @@ func (s *stream) finish() {
 	if fault != 0 {
 		s.header.Del("Content-Type")
 		s.header.Del("Content-Length")
-		s.refuse(fault, 0, nil, sentence(text))
+		s.refuse(fault, 0, s.about, sentence(text))
 	}
 	_ = http.NewResponseController(s.to).SetWriteDeadline(time.Now().Add(answerTime))
 }

@@ -1,0 +1,16 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { of, scenario } from "./scenario.mjs";
+
+await scenario(async (url, token) => {
+  const client = new Client({ name: "sdk", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url + "/mcp"), { requestInit: { headers: { Authorization: "Bearer " + token } } }));
+  return {
+    names: async () => (await client.listTools()).tools.map((t) => t.name),
+    call: async (name, args) => {
+      const result = await client.callTool({ name, arguments: args });
+      return of(result.content, Boolean(result.isError));
+    },
+    close: () => client.close(),
+  };
+});
