@@ -37,7 +37,7 @@ func (b Beside) handle(x *exchange) error {
 		x.r.Body = io.NopCloser(bytes.NewReader(raw))
 	}
 	b.Serve(x, x.r, x.by())
-	if x.r.Context().Err() != nil {
+	if x.r.Method == http.MethodPost && x.status == http.StatusOK && x.r.Context().Err() != nil {
 		x.logged = statusGone
 	}
 	return nil
