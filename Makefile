@@ -102,6 +102,9 @@ bench-guard: build .build/bench ## a short form that fails on a regression of ra
 	@$(WITH) -- .build/bench guard
 	@set -o pipefail; $(GO) test $(GUARDED) | tee .build/guarded.txt | grep -v '^ok' && .build/bench allocs < .build/guarded.txt
 
+bench-mcp: build ## what the Model Context Protocol costs beside POST /v1/tools/call, in one run
+	@$(WITH) -- $(GO) test -run '^$$' -bench ToolCall -benchtime 2000x ./internal/front/mcp/clients
+
 bench-capacity: build .build/bench ## requests a second by clients, and beyond capacity, on one processor and on all
 	@$(WITH) --cpus 0 -- .build/bench capacity
 	@$(WITH) -- .build/bench capacity
