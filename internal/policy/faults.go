@@ -115,7 +115,7 @@ func joined(err error) (list []error, ahead string, ok bool) {
 
 // ofRego is what OPA says of a module.
 func ofRego(e *ast.Error) Fault {
-	f := Fault{Message: e.Code + ": " + e.Message}
+	f := Fault{Message: e.Code + ": " + generated.ReplaceAllString(e.Message, "_")}
 	if e.Location != nil {
 		f.File, f.Line, f.Column = e.Location.File, e.Location.Row, e.Location.Col
 	}
@@ -127,6 +127,9 @@ func ofRego(e *ast.Error) Fault {
 	}
 	return f
 }
+
+// generated are the names that the compiler gives to what has none.
+var generated = regexp.MustCompile(`__local[0-9]+__`)
 
 // wanted reads from the details of a type error which fields there are, and
 // names the one that was meant.
@@ -168,7 +171,7 @@ func nearest(name string, names []string) string {
 }
 
 // placeForm is a place in front of a message.
-var placeForm = regexp.MustCompile(`^((?:[^\s:]+/)*[^\s:/]+\.(?:rego|yaml|json|py|txt))(?::(\d+))?(?::(\d+))?: `)
+var placeForm = regexp.MustCompile(`^((?:[^\s:/]+/)+[^\s:/]+|[^\s:/]+\.(?:rego|yaml|json))(?::(\d+))?(?::(\d+))?: `)
 
 // ofText is any other error; a place at its beginning is read from it.
 func ofText(err error, prefix string) Fault {

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
 // Program is one program of a policy's corpus.
@@ -31,3 +35,15 @@ func Programs(folder fs.FS) ([]Program, error) {
 	}
 	return programs, nil
 }
+
+// ProfilesOf lists the profiles of a policy that a Store gave, sorted.
+func ProfilesOf(p gateway.Policy) []string {
+	if r, ok := p.(*revision); ok {
+		return r.profiles.names()
+	}
+	return nil
+}
+
+// Capabilities is what rules may use: OPA's builtins without those that look at
+// the world or the clock.
+func Capabilities() *ast.Capabilities { return capabilities() }

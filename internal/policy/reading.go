@@ -146,9 +146,10 @@ func literals(term *ast.Term) []*ast.Term {
 }
 
 // matching finds the entries that speak for a subject: the same text, else the
-// longest dotted beginning of it (a module, for a name within it).
+// longest dotted beginning of it in each list (a module, for a name within it).
 func (r *reading) matching(subject string) []entry {
 	var found []entry
+	exact := false
 	for _, entries := range r.lists() {
 		best := entry{}
 		for _, e := range entries {
@@ -158,8 +159,10 @@ func (r *reading) matching(subject string) []entry {
 		}
 		if best.list != "" {
 			found = append(found, best)
+			exact = exact || best.text == subject
 		}
 	}
+	found = slices.DeleteFunc(found, func(e entry) bool { return exact && e.text != subject })
 	slices.SortFunc(found, func(a, b entry) int {
 		return strings.Compare(a.list, b.list)
 	})
