@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -98,9 +99,11 @@ func (f *outputFlag) Set(text string) error {
 	return nil
 }
 
-func outputOn(cmd *cobra.Command) *outputFlag {
-	f := &outputFlag{value: "text", forms: []string{"text", "json"}}
-	cmd.Flags().VarP(f, "output", "o", "`text` or json")
+// outputOn puts --output on a command: text, json, and further forms.
+func outputOn(cmd *cobra.Command, more ...string) *outputFlag {
+	f := &outputFlag{value: "text", forms: append([]string{"text", "json"}, more...)}
+	last := len(f.forms) - 1
+	cmd.Flags().VarP(f, "output", "o", "`text`"+strings.TrimPrefix(strings.Join(f.forms[:last], ", "), "text")+" or "+f.forms[last])
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(f.forms, cobra.ShellCompDirectiveNoFileComp)))
 	return f
 }

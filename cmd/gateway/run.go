@@ -118,5 +118,6 @@ refused the program.`,
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
 	root.AddCommand(a.serveCommand(), a.runCommand(), a.checkCommand(), a.configCommand(), a.doctorCommand(), a.tokenCommand(), a.versionCommand())
 	root.AddCommand(a.pluginCommand(), a.mcpCommand(), a.auditCommand())
+	root.AddCommand(a.policyCommand())
 	return root
 }
