@@ -223,7 +223,7 @@ func remedies() []remedy {
 		{"no rule ", "correct the rule's id: gateway policy docs lists them"},
 		{"is not one that profiles can change", "profiles can change a list whose rule asks taken_out(\"LIST\", …) and changes.LIST.add"},
 		{"has the level", "write error, warn or off"},
-		{"unknown limit", "gateway policy docs lists the limits a profile may lower"},
+		{"unknown limit", "the limits are: " + strings.Join(limitNames(), ", ")},
 		{"it ended on", "set a later date, or remove the waiver"},
 		{"it must be denied and is allowed", "the rule does not find what it is there for: look with gateway policy explain FILE"},
 		{"it must be allowed and is denied", "the rule finds too much, or the program belongs in corpus/deny, or its first line needs other profiles (# profile: NAME)"},
@@ -245,4 +245,12 @@ func remedyOf(message string) string {
 		}
 	}
 	return ""
+}
+
+// limitNames are the limits that a profile may lower; setLimit knows them.
+func limitNames() []string {
+	return []string{
+		"artifact_bytes", "cpu_seconds", "memory_bytes", "output_ceiling_bytes", "processes", "scratch_bytes", "stderr_bytes",
+		"stdout_bytes", "threads", "wall_seconds",
+	}
 }

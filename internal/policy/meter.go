@@ -17,7 +17,7 @@ import (
 type Meter struct {
 	revision *revision
 	language string
-	profiler *profiler.Profiler
+	spent    map[string]map[int]profiler.ExprStats // by file and line
 	asked    int
 	plain    time.Duration
 }
@@ -41,7 +41,7 @@ func (s *Store) NewMeter(language string) (*Meter, error) {
 	if r == nil || r.languages[language] == nil {
 		return nil, gateway.ErrNoPolicy
 	}
-	return &Meter{revision: r, language: language, profiler: profiler.New()}, nil
+	return &Meter{revision: r, language: language, spent: map[string]map[int]profiler.ExprStats{}}, nil
 }
 
 // Ask decides twice: once to take the time, once watched.
@@ -52,8 +52,24 @@ func (m *Meter) Ask(ctx context.Context, q gateway.Question) error {
 	}
 	m.plain += time.Since(begin)
 	m.asked++
-	_, _, err := m.revision.watched(ctx, q, m.profiler)
-	return err
+	watch := profiler.New() // one for each: it counts the time from one event to the next
+	if _, _, err := m.revision.watched(ctx, q, watch); err != nil {
+		return err
+	}
+	for file, report := range watch.ReportByFile().Files {
+		lines := m.spent[file]
+		if lines == nil {
+			lines = map[int]profiler.ExprStats{}
+			m.spent[file] = lines
+		}
+		for _, stat := range report.Result {
+			line := lines[stat.Location.Row]
+			line.ExprTimeNs += stat.ExprTimeNs
+			line.NumEval += stat.NumEval
+			lines[stat.Location.Row] = line
+		}
+	}
+	return nil
 }
 
 // Asked is how many questions there were, and how long they took unwatched.
@@ -66,9 +82,9 @@ func (m *Meter) Costs() []Cost {
 	costs := m.deniers(l)
 	ids, starts := l.source.ids(), l.source.starts()
 	total := time.Duration(0)
-	for file, report := range m.profiler.ReportByFile().Files {
-		for _, stat := range report.Result {
-			rule := under(starts[file], stat.Location.Row)
+	for file, lines := range m.spent {
+		for row, stat := range lines {
+			rule := under(starts[file], row)
 			if rule == nil {
 				continue
 			}

@@ -1,0 +1,57 @@
+package workbench
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestANewRuleIsWhole(t *testing.T) {
+	python := startParser(t)
+	for name, s := range map[string]Scaffold{
+		"paths":       {Language: "python", Rule: "no-numpy-empty", Refuses: []string{"numpy.empty", "numpy.empty_like"}},
+		"a name":      {Language: "python", Rule: "no-sorted", Refuses: []string{"sorted"}},
+		"the example": {Language: "python", Rule: "one"},
+	} {
+		folder := shippedFolder(t)
+		files, err := s.Files(folder)
+		if err != nil || len(files) != 4 {
+			t.Fatalf("%s: %v, %v", name, files, err)
+		}
+		for _, f := range files {
+			folder[f.Name] = &fstest.MapFile{Data: []byte(f.Text)}
+		}
+		run, err := RunTests(context.Background(), folder, `^data\.custom\.`)
+		if err != nil || run.Failed() != 0 || len(run.Tests) != 2 {
+			t.Errorf("%s: %d tests, %v", name, len(run.Tests), err)
+		}
+		p := load(t, folder)
+		got, err := (&Comparer{Old: load(t, shippedFolder(t)), New: p, Parse: python.parse}).Compare(context.Background(), cases(files[2].Text, "a"))
+		if err != nil || got.Counts[Same] != 0 || got.Counts[NewlyAllowed] != 0 {
+			t.Errorf("%s: refused program: %+v, %v", name, got, err)
+		}
+		for _, reason := range got.Differences[0].Gained() {
+			if reason.Rule != s.Rule || !strings.Contains(files[2].Text, s.Rule+" "+string(rune('0'+reason.Line))) {
+				t.Errorf("%s: %+v, expected %s", name, reason, files[2].Text)
+			}
+		}
+		if _, err := s.Files(folder); err == nil || !strings.Contains(err.Error(), "there already") {
+			t.Errorf("%s: a second time: %v", name, err)
+		}
+	}
+}
+
+func TestRulesThatCannotBegin(t *testing.T) {
+	for want, s := range map[string]Scaffold{
+		"an id is words":             {Language: "python", Rule: "No_Load"},
+		"neither a name":             {Language: "python", Rule: "x", Refuses: []string{"a b"}},
+		"begins with a plain name":   {Language: "calc", Rule: "x", Refuses: []string{"a.b"}},
+		`no rules for language "js"`: {Language: "js", Rule: "x"},
+		"blocked-path":               {Language: "python", Rule: "blocked-path"},
+	} {
+		if _, err := s.Files(shippedFolder(t)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", s, err, want)
+		}
+	}
+}
