@@ -37,7 +37,7 @@ docs/writing-policies.md walks from a wish to a rule in force in ten minutes.`,
 	}
 	cmd.AddCommand(
 		a.policyCheckCommand(), a.policyTestCommand(), a.policyDumpCommand(), a.policyEvalCommand(), a.policyExplainCommand(),
-		a.policyDiffCommand(), a.policyReplayCommand(),
+		a.policyDiffCommand(), a.policyReplayCommand(), a.policyNewCommand(), a.policyBenchCommand(), a.policyDocsCommand(),
 	)
 	return cmd
 }

@@ -54,7 +54,7 @@ func (t *trial) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	result := tested{Folder: name, Threshold: t.threshold}
+	result := tested{Folder: name, Threshold: t.threshold, part: t.filter != ""}
 	if result.Rego, err = workbench.RunTests(cmd.Context(), folder, t.filter); err != nil {
 		return failed(err)
 	}
@@ -85,6 +85,8 @@ type tested struct {
 	Rego      *workbench.TestRun `json:"rego"`
 	Threshold float64            `json:"threshold"`
 	Corpus    []workbench.Test   `json:"corpus"` // null: left out
+
+	part bool // some of the tests alone ran: coverage says nothing
 }
 
 func (r tested) good() bool {
@@ -160,6 +162,10 @@ func (r tested) text(p *painter) error {
 	if r.Corpus != nil {
 		p.printf("  corpus    %s, %d failed\n", plural(len(r.Corpus), "program"), failures(r.Corpus))
 	}
+	if r.part {
+		p.verdict(r)
+		return p.err
+	}
 	p.printf("  coverage  %.1f %% of the rules' lines", r.Rego.Coverage)
 	if r.Threshold > 0 {
 		p.printf(", at least %g %%", r.Threshold)
@@ -170,12 +176,16 @@ func (r tested) text(p *painter) error {
 			p.printf("    %s: not reached: %s\n", f.File, linesText(f.Missed))
 		}
 	}
+	p.verdict(r)
+	return p.err
+}
+
+func (p *painter) verdict(r tested) {
 	word := "passed"
 	if !r.Good {
 		word = p.paint(red, "failed")
 	}
 	p.printf("%s: %s\n", r.Folder, word)
-	return p.err
 }
 
 func (p *painter) failedTest(t workbench.Test) {
