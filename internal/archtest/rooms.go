@@ -68,7 +68,10 @@ func rooms() []Room {
 		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "internal/profiles", "executor!"},
 			// levenshtein: the field that a misspelt one was meant to be
 			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/agnivade/levenshtein"},
-			TestOwn: []string{"policies", "internal/audit"}},
+			TestOwn: []string{"policies"}},
+		{Dir: "internal/policy/workbench", For: "compares, tests and begins policies, for the commands of gateway policy",
+			Own:   []string{"internal/policy!", "internal/gateway", "internal/audit", "executor!"},
+			Third: []string{"github.com/open-policy-agent/opa"}},
 		{Dir: "internal/pluginhost", For: "plugin processes, behind walls, found by tool name",
 			Own: []string{"executor!", "executor/wire!", "internal/gateway", "internal/sandbox"},
 			// jsonschema: a plugin's settings are held against the schema that it describes, before it sees them.

@@ -1,20 +1,17 @@
 package workbench
 
 import (
-	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"strings"
-)
 
-// maxLineBytes bounds one line of a decision log; a longer one is counted as
-// unreadable.
-const maxLineBytes = 32 << 20
+	"github.com/sluice-gateway/sluice/internal/audit"
+)
 
 // Sources finds programs by the SHA-256 of their text, in hexadecimal.
 type Sources map[string][]byte
@@ -61,111 +58,79 @@ const (
 	skipUndecided  = "not judged (it did not parse, or ended before the policy)"
 	skipNoSource   = "the program is not recorded and in no folder of programs"
 	skipAltered    = "the recorded program is masked or altered: its digest differs"
+	skipErased     = "the policy's mask took the input or the decision out"
 	skipNoLanguage = "no plugin is there for the tool"
 )
 
-// entry is what is read of a line; everything else in it is passed over.
-type entry struct {
-	RequestID  string   `json:"request_id"`
-	DecisionID string   `json:"decision_id"`
-	Caller     string   `json:"caller"`
-	Tool       string   `json:"tool"`
-	Profile    string   `json:"profile"`
-	Session    string   `json:"session"`
-	Digest     string   `json:"code_sha256"`
-	Verdict    string   `json:"verdict"`
-	Rules      []Reason `json:"rules"`
-	Code       *string  `json:"code"`
-}
-
 // Read reads one log more. languageOf names a tool's language; "" where no
-// plugin has it. A line that cannot be used is counted and does no harm.
+// plugin has it. A line that cannot be used is counted and does no harm; an
+// error is one of r, or a line beyond all bounds.
 func (l *Log) Read(r io.Reader, sources Sources, languageOf func(tool string) string) error {
 	if l.Skipped == nil {
 		l.Skipped = map[string]int{}
 	}
-	lines := bufio.NewReaderSize(r, 1<<16)
-	for {
-		line, err := readLine(lines)
-		if len(line) > 0 {
-			l.Lines++
-			if why := l.take(line, sources, languageOf); why != "" {
-				l.Skipped[why]++
-			}
-		}
+	for event, err := range audit.Read(r) {
+		l.Lines++
+		why := skipUnreadable
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
+		case err == nil:
+			why = l.take(event, sources, languageOf)
+		case !errors.Is(err, audit.ErrNotALog):
 			return fmt.Errorf("read the decision log: %w", err)
 		}
-	}
-}
-
-// readLine returns a line without its end; of one that is too long its
-// beginning, which is no whole JSON.
-func readLine(r *bufio.Reader) (line []byte, err error) {
-	for {
-		part, more, err := r.ReadLine()
-		if room := maxLineBytes - len(line); len(part) > room {
-			part = part[:max(room, 0)]
-		}
-		line = append(line, part...)
-		if err != nil || !more {
-			return line, err
+		if why != "" {
+			l.Skipped[why]++
 		}
 	}
+	return nil
 }
 
 // take makes a case of a line, or says why not.
-func (l *Log) take(line []byte, sources Sources, languageOf func(string) string) string {
-	var e entry
-	if err := json.Unmarshal(line, &e); err != nil || e.Digest == "" {
-		return skipUnreadable
-	}
-	if e.Verdict != "allow" && e.Verdict != "deny" {
+func (l *Log) take(e audit.Event, sources Sources, languageOf func(string) string) string {
+	switch {
+	case e.Result == nil && len(e.Erased) == 0:
 		return skipUndecided
+	case e.Result == nil || e.Input == nil:
+		return skipErased
 	}
 	l.Decisions++
-	code, why := e.program(sources)
+	code, why := programOf(e.Input.Code, sources)
 	if why != "" {
 		return why
 	}
-	language := languageOf(e.Tool)
+	language := languageOf(e.Input.Tool)
 	if language == "" {
 		return skipNoLanguage
 	}
-	if e.Session != "" {
+	if e.Input.Session {
 		l.Cells++
 	}
-	recorded := Verdict{Allow: e.Verdict == "allow", Reasons: e.Rules}.sorted()
-	if recorded.Reasons == nil {
-		recorded.Reasons = []Reason{}
-	}
+	recorded := recordedOf(*e.Result)
 	l.Cases = append(l.Cases, Case{
-		Name: e.name(), Language: language, Tool: e.Tool, Profile: e.Profile, Caller: e.Caller,
-		Session: e.Session != "", Code: code, Recorded: &recorded,
+		Name: cmp.Or(e.DecisionID, e.Custom.RequestID), Language: language, Tool: e.Input.Tool, Profile: e.Input.Profile,
+		Caller: e.Input.Caller, Session: e.Input.Session, Code: code, Recorded: &recorded,
 	})
 	return ""
 }
 
-func (e *entry) name() string {
-	if e.DecisionID != "" {
-		return e.DecisionID
+func recordedOf(r audit.Result) Verdict {
+	v := Verdict{Allow: r.Allow, Reasons: make([]Reason, 0, len(r.Violations)), cut: r.More > 0}
+	for _, one := range r.Violations {
+		v.Reasons = append(v.Reasons, Reason{Rule: one.Rule, Level: one.Level, Line: one.Line, Column: one.Column})
 	}
-	return e.RequestID
+	return v.sorted()
 }
 
-// program is the text that was judged: what was recorded with its very digest,
-// else what a folder holds under it.
-func (e *entry) program(sources Sources) (code []byte, why string) {
-	if e.Code != nil && strings.EqualFold(digestOf([]byte(*e.Code)), e.Digest) {
-		return []byte(*e.Code), ""
+// programOf is the text that was judged: what was recorded with its very
+// digest, else what a folder holds under it.
+func programOf(c audit.Code, sources Sources) (code []byte, why string) {
+	if c.Text != nil && strings.EqualFold(digestOf([]byte(*c.Text)), c.SHA256) {
+		return []byte(*c.Text), ""
 	}
-	if code, ok := sources[strings.ToLower(e.Digest)]; ok {
+	if code, ok := sources[strings.ToLower(c.SHA256)]; ok {
 		return code, ""
 	}
-	if e.Code != nil {
+	if c.Text != nil {
 		return nil, skipAltered
 	}
 	return nil, skipNoSource
