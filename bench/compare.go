@@ -21,6 +21,8 @@ type trial struct {
 	rounds   int
 	requests int           // of one cell and round, at most
 	slice    time.Duration // of one cell and round
+	budget   time.Duration // what all takes at most, as far as one round of each cell allows; 0: no bound
+	until    time.Time     // when the cells at hand are to be done
 	memory   bool
 	short    bool // several clients for the first program alone; slow targets for it alone, with one
 	log      func(format string, args ...any)
@@ -33,6 +35,7 @@ func compare(ctx context.Context, args []string, s streams, getenv func(string) 
 	flags.IntVar(&t.rounds, "rounds", 3, "rounds; targets take turns in each")
 	flags.IntVar(&t.requests, "n", 2000, "requests of one cell and round, at most")
 	flags.DurationVar(&t.slice, "slice", 600*time.Millisecond, "time of one cell and round, at most (and one request of each client at least)")
+	flags.DurationVar(&t.budget, "most", 11*time.Minute, "time of all: where it runs short, cells get fewer rounds, and at least one")
 	out := flags.String("json", "", "write the report here too")
 	boundsFile := flags.String("bounds", "bench/bounds.json", "the ratios to print")
 	if err := parse(flags, args, s); err != nil {
@@ -129,8 +132,12 @@ func (t *trial) measureAll(ctx context.Context, r *report.Report, open []targets
 	if err != nil {
 		return err
 	}
+	begin, done, total := time.Now(), 0, len(programs)*len(t.clients)
 	for i, p := range programs {
 		for _, clients := range t.clients {
+			done++
+			t.log("bench: %d of %d: %s, %d clients; %.0f s so far", done, total, p.Name, clients, time.Since(begin).Seconds())
+			t.until = begin.Add(t.budget * time.Duration(done) / time.Duration(total))
 			cells, err := t.measure(ctx, taking(t.those(open, i, clients), p), p, clients)
 			if err != nil {
 				return err
@@ -179,16 +186,16 @@ func taking(open []targets.Target, p targets.Program) []targets.Target {
 // measure is one program and number of clients on every target: they take turns
 // round by round, so that other load on the machine meets all of them.
 func (t *trial) measure(ctx context.Context, open []targets.Target, p targets.Program, clients int) ([]report.Cell, error) {
-	if len(open) > 0 {
-		t.log("bench: %s, %d clients", p.Name, clients)
-	}
 	sums := make([]load.Result, len(open))
 	cells := make([]report.Cell, len(open))
 	spent := make([]time.Duration, len(open))
 	for i := range sums {
 		sums[i] = load.NewResult()
 	}
-	for range t.rounds {
+	for round := range t.rounds {
+		if round > 0 && t.budget > 0 && time.Now().After(t.until) {
+			break
+		}
 		for i, target := range open {
 			seen, cpu, err := t.slot(ctx, target, p, clients)
 			if err != nil {
