@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
@@ -51,7 +52,7 @@ func scenes() map[string]scene {
 		"test_audio_content":          {products: []product{{"audio/wav", decoded(wav)}}},
 		"test_embedded_resource":      {products: []product{{"text/plain", "This is an embedded resource content."}}},
 		"test_multiple_content_types": {prints: []string{"Multiple content types test:"}, products: []product{picture, {"application/json", `{"test":"data","value":123}`}}},
-		"test_tool_with_progress":     {prints: []string{"a third\n", "two thirds\n", "all of it\n"}},
+		"test_tool_with_progress":     {prints: strings.SplitAfter("one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n", "\n")},
 		"test_streaming_elicitation":  {prints: []string{"nothing is asked of the client\n"}},
 		"test_error_handling":         {fails: "This tool intentionally returns an error for testing"},
 		"json_schema_2020_12_tool":    {parameters: schema2020, prints: []string{"called"}},
@@ -101,7 +102,7 @@ func (s scene) play(ctx context.Context, _ executor.Grant, out executor.Output) 
 			select {
 			case <-ctx.Done():
 				return executor.Result{}, context.Cause(ctx)
-			case <-time.After(200 * time.Millisecond): // a tool that takes its time: what it tells is not to run together
+			case <-time.After(100 * time.Millisecond): // a tool that takes its time: what it tells is not to run together
 			}
 		}
 		if _, err := io.WriteString(out.Stdout(), text); err != nil {
