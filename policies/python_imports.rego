@@ -10,15 +10,31 @@ package rules.python
 #   hints:
 #     ast: "Read data by json.loads, or write the value out in the program."
 #     asyncio: "Call the functions one after the other; a program has one thread."
+#     concurrent: "Call the functions one after the other; a program has one process."
 #     concurrent.futures: "Call the functions one after the other; a program has one thread."
 #     contextlib: "Write try/finally, or a class with __enter__ and __exit__."
+#     csv: "Split the lines of a text in the program: line.split(',')."
+#     dataclasses: "Use collections.namedtuple, or a dict."
+#     datetime: "Use numpy.datetime64 and differences of it, or count the days by hand."
+#     enum: "Use plain constants, or a dict from names to values."
+#     io: "There are no files: keep text in a text or list in the program."
 #     logging: "Print what should be told: print(...)."
 #     multiprocessing: "Call the functions one after the other; a program has one process."
+#     os: "Leave it out: there are no files, no environment and no processes; print results."
+#     os.path: "Leave it out: there are no files; join texts by their join method."
+#     pathlib: "There are no files: write the data as a text or list in the program, and print results."
+#     pickle: "Print results, or write them by json.dumps."
 #     plotly.io: "Call fig.show() without arguments, or leave the figure as the last expression."
+#     requests: "There is no network: write the data into the program."
+#     subprocess: "There are no other programs: compute it in Python."
 #     sympy.core.numbers: "These are in sympy itself: sympy.S.Zero, sympy.Integer, sympy.Rational, sympy.pi."
 #     sympy.plotting: "Make the figure with plotly.graph_objects from values at points of numpy.linspace, by sympy.lambdify."
+#     sys: "Leave it out: write with print(), and let the program come to its end."
+#     tempfile: "There are no files: keep data in variables."
 #     threading: "Call the functions one after the other; a program has one thread."
+#     time: "Leave it out: times of this machine say little; nothing has to be waited for."
 #     traceback: "Print the exception: print(type(e).__name__, e); what nothing catches is told with its lines."
+#     urllib.request: "There is no network: write the data into the program."
 #     warnings: "Leave it out: warnings do not end a program; print what should be told."
 #   covers: [blocked-path, blocked-attribute]
 #   url: policies/README.md#blocked-import
@@ -51,7 +67,22 @@ deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": 
 #   hints:
 #     matplotlib: "Make the figure with plotly.graph_objects or plotly.express."
 #     matplotlib.pyplot: "Make the figure with plotly.graph_objects or plotly.express."
+#     networkx: "Keep the graph as a dict of lists; shortest paths by heapq, breadth first by collections.deque."
+#     numba: "Leave the decorator out; for speed write the loop as numpy arrays."
 #     pandas: "A table is a list or dict of columns, or a NumPy array; plotly.express takes those as they are."
+#     scipy: "Integrals: mpmath.quad; roots: mpmath.findroot; linear algebra: numpy.linalg; distributions: statistics.NormalDist or sympy.stats; counting: math.comb."
+#     scipy.integrate: "Integrals: mpmath.quad(f, [a, b]); differential equations: sympy.dsolve, or a loop of Runge-Kutta steps."
+#     scipy.interpolate: "numpy.interp, numpy.polyfit with numpy.polyval, or sympy.interpolate."
+#     scipy.linalg: "numpy.linalg has solve, inv, det, eig, svd and qr; sympy.Matrix has exp."
+#     scipy.optimize: "Roots: mpmath.findroot(f, start) or sympy.nsolve; least squares: numpy.linalg.lstsq or numpy.polyfit; minima: a loop of Newton steps."
+#     scipy.special: "math.comb, math.gamma, math.erf; mpmath has the special functions."
+#     scipy.stats: "statistics.NormalDist (cdf, inv_cdf), sympy.stats, or numpy.random.default_rng."
+#     seaborn: "Make the figure with plotly.express or plotly.graph_objects."
+#     sklearn: "Least squares: numpy.linalg.lstsq or numpy.polyfit; other methods are short in numpy."
+#     tabulate: "Print the rows: print(f'{name:8} {value:8}')."
+#     tensorflow: "Write the computation with numpy."
+#     torch: "Write the computation with numpy."
+#     tqdm: "Loop without it: for i in range(n)."
 #   url: policies/README.md#missing-import
 deny contains {"rule": "missing-import", "msg": msg, "at": entry.at, "subject": module} if {
 	some module in refused_modules
@@ -117,6 +148,13 @@ star_imported contains module if some module in input.ast.aliases["*"]
 # custom:
 #   id: partial-module
 #   hint: "Use only what is listed for this module; write output with print()."
+#   hints:
+#     sys.argv: "Write the values into the program; there is no command line."
+#     sys.path: "Leave it out: the modules that may be imported are there."
+#     sys.stderr: "Write with print()."
+#     sys.stdin: "Write the values into the program; there is no input under this policy."
+#     sys.stdin.read: "Write the values into the program; there is no input under this policy."
+#     sys.stdin.readline: "Write the values into the program; there is no input under this policy."
 #   url: policies/README.md#partial-module
 deny contains {"rule": "partial-module", "msg": msg, "at": at, "subject": path} if {
 	some module in partials_in_use

@@ -9,13 +9,17 @@ package rules.python
 #   hint: "Write the expression or the attribute out; for a choice by name use a dict of functions."
 #   hints:
 #     breakpoint: "Leave it out; print what should be seen."
+#     compile: "Write the statements out; a formula in a text is read by sympy.sympify."
 #     delattr: "Write the attribute out: del x.name."
 #     dir: "Leave it out; use the documented names of the library."
 #     eval: "Write the expression out; a formula in a text is read by sympy.sympify."
+#     exec: "Write the statements out; for a choice by name use a dict of functions."
 #     exit: "Let the program come to its end, return from the function, or call sys.exit()."
 #     getattr: "Write the attribute out: x.name; for a choice by name use a dict of functions."
+#     globals: "Keep the values in a dict of your own."
 #     help: "Leave it out; there is nobody at a terminal."
 #     input: "Write the values into the program; there is no input under this policy."
+#     locals: "Keep the values in a dict of your own."
 #     open: "There are no files: keep data in variables and print results."
 #     quit: "Let the program come to its end, return from the function, or call sys.exit()."
 #     setattr: "Write the attribute out: x.name = value."
@@ -148,12 +152,23 @@ named_in_a_path(name) if {
 #   id: blocked-path
 #   hint: "Use the library's functions for computing; print results, and leave figures in a variable or call show()."
 #   hints:
+#     functools.singledispatch: "Write if isinstance(x, ...) for the cases."
+#     json.dump: "There are no files: print(json.dumps(x))."
+#     json.load: "There are no files: json.loads reads a text of the program."
+#     numpy.frompyfunc: "np.vectorize(f) does it for every element."
 #     numpy.genfromtxt: "There are no files: write the numbers into an array, np.array([...])."
 #     numpy.load: "There are no files: write the numbers into an array, np.array([...])."
 #     numpy.loadtxt: "There are no files: write the numbers into an array, np.array([...])."
+#     numpy.save: "There are no files: print(array), or array.tolist()."
+#     numpy.savetxt: "There are no files: print(array), or array.tolist()."
+#     numpy.savez: "There are no files: print(array), or array.tolist()."
+#     operator.attrgetter: "Write a lambda: key=lambda x: x.name."
+#     operator.methodcaller: "Write a lambda: lambda x: x.method()."
 #     plotly.io: "Call fig.show() without arguments, or leave the figure as the last expression."
+#     string.Formatter: "Use an f-string."
 #     sympy.plot: "Make the figure with plotly.graph_objects from values at points of numpy.linspace, by sympy.lambdify."
 #     sympy.plotting: "Make the figure with plotly.graph_objects from values at points of numpy.linspace, by sympy.lambdify."
+#     typing.get_type_hints: "Write the types out where they are needed."
 #   covers: [blocked-attribute]
 #   url: policies/README.md#blocked-path
 deny contains {"rule": "blocked-path", "msg": msg, "at": at, "subject": path} if {

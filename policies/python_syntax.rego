@@ -7,6 +7,13 @@ package rules.python
 # custom:
 #   id: blocked-syntax
 #   hint: "Write it with plain functions, for and try/except."
+#   hints:
+#     AsyncFor: "Write for, and call the functions one after the other."
+#     AsyncFunctionDef: "Write def without async, and call the functions one after the other."
+#     AsyncWith: "Write with, and call the functions one after the other."
+#     Await: "Call the function without await."
+#     ClassDef: "Write functions over a dict or a collections.namedtuple."
+#     TryStar: "Write except instead of except*."
 #   url: policies/README.md#blocked-syntax
 deny contains {"rule": "blocked-syntax", "msg": msg, "at": at, "subject": kind} if {
 	some kind in blocked_syntax_used
