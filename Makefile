@@ -8,9 +8,11 @@ BUILD   := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.build=$(BUILD)
 BINS    := bin/gateway bin/vendor-sync bin/plugins/python-exec bin/plugins/calc
 SOURCES := $(shell find cmd executor internal plugins policies vendor-sync -type f -not -name '*_test.go' -not -path '*/testdata/*' -not -path '*/__pycache__/*' 2>/dev/null)
+OPA     := $(GO) tool -modfile=$(CURDIR)/tools/opa.mod opa
+DENIES  := --stdin-input --format pretty --data policies/main.rego $(patsubst %,--data %,$(wildcard policies/python_*.rego)) --data policies/allowlist.rego 'data.rules.python.deny[_].msg'
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test upstream openapi soak soak-sessions verify siege overload ways bench clean
+.PHONY: help build run demo test check lint race policy-test stock upstream openapi soak soak-sessions verify siege overload ways bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -48,6 +50,17 @@ race: build
 
 policy-test:
 	$(GO) test -count=1 ./policies/... ./internal/policy/... ./internal/archtest/...
+
+# Stock OPA, of the version that the gateway links, over the folder as it is: format, strict compilation against each
+# language's schema, tests, and the namespaces that conftest asks by default.
+stock: build ## opa fmt, check and test over policies/
+	$(OPA) fmt --fail --diff policies
+	$(OPA) check --strict --ignore '*.json' --ignore testdata policies
+	cd policies && $(OPA) check --strict --schema schemas/pyast-1.json main.rego allowlist.rego python_*.rego
+	cd policies && $(OPA) check --strict --schema schemas/calcast-1.json main.rego calc.rego
+	$(OPA) test --ignore '*.json' --ignore testdata policies
+	bin/gateway policy dump testdata/stock/allowed.py | $(OPA) eval $(DENIES) --fail-defined >/dev/null
+	bin/gateway policy dump testdata/stock/refused.py | $(OPA) eval $(DENIES) --fail
 
 upstream: bin/vendor-sync ## the policy against its pin; fails when it is looser, or was edited without `vendor-sync review`
 	bin/vendor-sync check --strict=hashes
