@@ -12,7 +12,7 @@ OPA     := $(GO) tool -modfile=$(CURDIR)/tools/opa.mod opa
 DENIES  := --stdin-input --format pretty --data policies/main.rego $(patsubst %,--data %,$(wildcard policies/python_*.rego)) --data policies/allowlist.rego 'data.rules.python.deny[_].msg'
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test stock upstream openapi soak soak-sessions verify siege overload ways bench clean
+.PHONY: help build run demo test check lint race policy-test stock upstream openapi soak soak-sessions verify siege overload space ways bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -76,6 +76,9 @@ verify: build ## the plugins against the whole contract, nothing skipped
 
 siege: build ## forks, floods, 10 GB and endless loops at once; fails when /healthz or other callers suffer
 	@.venv/bin/python scripts/with_gateway.py --policy-dir testdata/policies-admit-all --audit-file off -- .venv/bin/python scripts/siege.py
+
+space: ## DIR=…: write the folder of a Hugging Face Space, or of any host that runs one container as uid 1000
+	@deploy/space/write.sh "$(DIR)"
 
 overload: build ## greedy callers, floods of wrong tokens, 2,000 slow connections; fails when an honest client's p99 suffers
 	OVERLOAD=1 $(GO) test -count=1 -v -timeout 15m -run 'TestOverload' ./cmd/gateway

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -119,6 +120,12 @@ func startGateway(t *testing.T, flags ...string) *running {
 // startConfigured is startGateway with another configuration.
 func startConfigured(t *testing.T, config string, flags ...string) *running {
 	t.Helper()
+	return startCommand(t, []string{"gateway"}, config, flags...)
+}
+
+// startCommand is startConfigured by another command.
+func startCommand(t *testing.T, command []string, config string, flags ...string) *running {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +135,8 @@ func startConfigured(t *testing.T, config string, flags ...string) *running {
 		t.Fatal(err)
 	}
 	r := &running{url: "http://" + address, log: &logText{}}
-	cmd := exec.Command("gateway", append([]string{"serve", "--config", config, "--listen", address}, flags...)...)
+	args := slices.Concat(command[1:], []string{"serve", "--config", config, "--listen", address}, flags)
+	cmd := exec.Command(command[0], args...)
 	cmd.Env = append(os.Environ(), "SOLVER_TOKEN="+testToken)
 	cmd.Stderr = r.log
 	if err := cmd.Start(); err != nil {

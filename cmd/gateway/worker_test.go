@@ -21,6 +21,7 @@ func TestWorker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs once, without the race detector: it is another program that is tested")
 	}
+	t.Parallel() // it waits for registries, as TestSpace does
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, exampleFiles(t)); err != nil {
 		t.Fatal(err)
