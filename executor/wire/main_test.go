@@ -20,6 +20,9 @@ import (
 const envRole = "WIRE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(envWorker) != "" {
+		serveWorker(&counting{})
+	}
 	switch os.Getenv(envRole) {
 	case "plugin":
 		Serve(&stub{capacity: executor.Capacity{MaxConcurrent: 8}})

@@ -1,0 +1,22 @@
+//go:build !linux
+
+package wire
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/sluice-gateway/sluice/executor"
+)
+
+func dieWithParent() *syscall.SysProcAttr { return nil }
+
+func socketPair() (net.Conn, *os.File, error) {
+	return nil, nil, errors.New("workers need Linux")
+}
+
+func residentOf(int) uint64 { return 0 }
+
+func boundProcess(int, executor.Limits) {}
