@@ -11,6 +11,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func walkGo(root string, visit func(file string) error) error {
 		base := d.Name()
 		if d.IsDir() {
 			hidden := strings.HasPrefix(base, ".") && name != root
-			if hidden || base == "testdata" || base == "bin" {
+			if hidden || base == "testdata" || base == "bin" || name != root && isModule(name) {
 				return fs.SkipDir
 			}
 			return nil
@@ -71,6 +72,12 @@ func walkGo(root string, visit func(file string) error) error {
 		}
 		return visit(filepath.ToSlash(rel))
 	})
+}
+
+// isModule says whether a folder is a module of its own.
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }
 
 // Breach says in a sentence why an import is against the table, or "".

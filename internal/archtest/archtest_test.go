@@ -27,6 +27,27 @@ func TestImportsKeepTheTable(t *testing.T) {
 	}
 }
 
+// TestExamplesAreAuthors: a plugin in another module needs the contract and the
+// kit alone; its tests, the suite too.
+func TestExamplesAreAuthors(t *testing.T) {
+	modules, err := filepath.Glob(filepath.Join(root, "examples", "*", "go.mod"))
+	if err != nil || len(modules) < 2 {
+		t.Fatalf("modules of examples: %v, %v", modules, err)
+	}
+	for _, module := range modules {
+		imports, err := archtest.Imports(filepath.Dir(module))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imp := range imports {
+			inner, own := strings.CutPrefix(imp.Path, archtest.Module+"/")
+			if own && inner != "executor" && inner != "executor/wire" && (!imp.Test || inner != "executor/executortest") {
+				t.Errorf("%s of %s imports %s", imp.File, module, inner)
+			}
+		}
+	}
+}
+
 func TestTheTableCatches(t *testing.T) {
 	const own = archtest.Module + "/"
 	cases := []struct {
