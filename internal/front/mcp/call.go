@@ -60,6 +60,9 @@ func (f *Front) answer(ctx context.Context, req *sdk.CallToolRequest, do func(co
 	ctx, cancel := v.until(ctx)
 	defer cancel()
 	by := v.next()
+	if sent, told := req.Params.Meta["traceparent"].(string); told && by.Traceparent == "" {
+		by.Traceparent = toolcall.ChildTrace([]string{sent})
+	}
 	result, err := do(ctx, by)
 	switch {
 	case err == nil:

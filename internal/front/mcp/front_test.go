@@ -220,6 +220,25 @@ func TestProducts(t *testing.T) {
 	}
 }
 
+// TestJournal: a call is written down under the id that its caller gave, as what
+// it is, and under the trace of the message when the header has none.
+func TestJournal(t *testing.T) {
+	l := newLab(t)
+	const trace = "0af7651916cd43dd8448eb211c80319c"
+	for _, version := range []string{modern, legacy} {
+		a := l.ofEra(version)
+		a.body = callBody(version, "say x", `"traceparent":"00-`+trace+`-b7ad6b7169203331-01"`)
+		answer, text := l.do(a)
+		e := l.last()
+		if e.RequestID != answer.Header.Get("X-Request-Id") || e.Caller != "all" || e.Route != "tools" || e.Tool != "play" || !strings.Contains(text, `"request_id":"`+e.RequestID) {
+			t.Errorf("%s: %+v", version, e)
+		}
+		if !strings.Contains(e.Traceparent, trace) || strings.Contains(e.Traceparent, "b7ad6b7169203331") {
+			t.Errorf("%s: trace %q", version, e.Traceparent)
+		}
+	}
+}
+
 // TestLargeFigures: a large figure is sent once.
 func TestLargeFigures(t *testing.T) {
 	res := call(t, newLab(t).connect(t, token), "paint")
@@ -227,99 +246,6 @@ func TestLargeFigures(t *testing.T) {
 	drawn, ok := res.Content[1].(*sdk.EmbeddedResource)
 	if !ok || len(drawn.Resource.Text) < 100<<10 || fmt.Sprint(structured["figures"]) != fmt.Sprintf("[map[resource:%s]]", drawn.Resource.URI) {
 		t.Errorf("%v, %v", ok, structured["figures"])
-	}
-}
-
-// TestHangUp: in both eras, and on the oldest transport, a cell whose caller
-// hangs up is ended.
-func TestHangUp(t *testing.T) {
-	l := newLab(t)
-	for _, version := range []string{modern, legacy} {
-		a := l.ofEra(version)
-		a.body = callBody(version, "wait")
-		l.hangUp(t, version, a)
-	}
-}
-
-func (l *lab) hangUp(t *testing.T, version string, a ask) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		answer, err := l.send(ctx, a)
-		if err == nil {
-			_, _ = io.Copy(io.Discard, answer.Body)
-			_ = answer.Body.Close()
-		}
-	}()
-	l.await(version+": the cell's start", l.started)
-	cut := time.Now()
-	cancel()
-	l.await(version+": the cell's end", l.ended)
-	t.Logf("%s: ended %s after the connection was closed", version, time.Since(cut).Round(time.Millisecond))
-	<-done
-}
-
-// TestHangUpOfSSE: the open stream of the oldest transport is what is hung up.
-func TestHangUpOfSSE(t *testing.T) {
-	l := newLab(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	s, err := client.Connect(ctx, &sdk.SSEClientTransport{Endpoint: l.url + "/sse", HTTPClient: &http.Client{Transport: withToken{token}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := textOf(call(t, s, "say hello")); got != "hello" {
-		t.Errorf("over /sse: %q", got)
-	}
-	_ = s.Close()
-	stream, endpoint := l.openSSE(ctx)
-	defer stream.Body.Close()
-	for _, message := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, callBody("2024-11-05", "wait"),
-	} {
-		if answer, text := l.do(ask{path: endpoint, body: message}); answer.StatusCode != http.StatusAccepted {
-			t.Fatalf("%s: %s %s", message, answer.Status, text)
-		}
-	}
-	l.await("the cell's start", l.started)
-	cancel()
-	l.await("the cell's end", l.ended)
-}
-
-// openSSE opens a stream of the oldest transport and finds where to post.
-func (l *lab) openSSE(ctx context.Context) (stream *http.Response, endpoint string) {
-	l.t.Helper()
-	stream, err := l.send(ctx, ask{method: http.MethodGet, path: "/sse"})
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	for lines := bufio.NewScanner(stream.Body); lines.Scan(); {
-		if at, is := strings.CutPrefix(lines.Text(), "data: "); is {
-			return stream, at
-		}
-	}
-	l.t.Fatal("the stream does not say where to post")
-	return nil, ""
-}
-
-// TestSSEIsItsOwners: the stream of one caller takes no messages of another.
-func TestSSEIsItsOwners(t *testing.T) {
-	l := newLab(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	stream, endpoint := l.openSSE(ctx)
-	defer stream.Body.Close()
-	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	if answer, text := l.do(ask{path: endpoint, token: otherToken, body: ping}); answer.StatusCode != http.StatusNotFound || !strings.Contains(text, `"request_id"`) {
-		t.Errorf("another caller's message: %s %s", answer.Status, text)
-	}
-	if answer, text := l.do(ask{path: endpoint, body: ping}); answer.StatusCode != http.StatusAccepted {
-		t.Errorf("the owner's message: %s %s", answer.Status, text)
 	}
 }
 

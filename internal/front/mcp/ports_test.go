@@ -115,13 +115,31 @@ func (rules) Decide(_ context.Context, q gateway.Question) (gateway.Decision, er
 	return d, nil
 }
 
-type silent struct{}
+// journal keeps what is written down.
+type journal struct {
+	mu      sync.Mutex
+	entries []gateway.Entry
+}
 
-func (silent) Record(gateway.Entry) {}
+// Record implements gateway.Journal.
+func (j *journal) Record(e gateway.Entry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.entries = append(j.entries, e)
+}
+
+// last is the last line.
+func (j *journal) last() gateway.Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.entries[len(j.entries)-1]
+}
 
 // lab is the front behind the real HTTP front, on a real socket.
 type lab struct {
 	*stage
+	journal
+
 	t     *testing.T
 	url   string
 	front *mcp.Front
@@ -139,7 +157,7 @@ func newLab(t *testing.T, change ...func(*mcp.Config)) *lab {
 	bad := &stage{tool: executor.Tool{Name: "odd", Description: "has a schema that the protocol does not allow", Parameters: []byte(`{"type":"string"}`)}}
 	quiet := slog.New(slog.DiscardHandler)
 	g := gateway.New(gateway.Config{
-		Executors: tools{l.stage, bad}, Policies: rules{}, Journal: silent{}, Log: quiet, Now: time.Now,
+		Executors: tools{l.stage, bad}, Policies: rules{}, Journal: &l.journal, Log: quiet, Now: time.Now,
 		Limits: gateway.Limits{
 			CodeBytes: 64 << 10, Concurrency: 8, Queue: 8, QueueWait: patience, ToolWall: 2 * time.Second, WallCeiling: patience, ParseWall: patience,
 			Default: executor.Limits{StdoutBytes: 256 << 10, StderrBytes: 64 << 10, OutputCeilingBytes: 16 << 20},

@@ -14,6 +14,7 @@ import (
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sluice-gateway/sluice/internal/front/toolcall"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
@@ -68,7 +69,7 @@ func (s *server) begin(w http.ResponseWriter, r *http.Request) *exchange {
 		x.id = s.cfg.NewID()
 	}
 	x.Header().Set("X-Request-Id", x.id)
-	if x.trace = childTrace(r.Header.Values("Traceparent")); x.trace != "" {
+	if x.trace = toolcall.ChildTrace(r.Header.Values("Traceparent")); x.trace != "" {
 		x.Header().Set("Traceparent", x.trace)
 	}
 	return x
