@@ -79,7 +79,7 @@ func allowedRules() []rule {
 		{deed: allow, calls: "getrandom", why: "seeds: random, numpy.random, hash secrets"},
 		{deed: allow, calls: "getpid getppid getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp getpgid getsid uname sysinfo getrusage getrlimit getpriority sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min",
 			why: "asking who and where it is; sysinfo is sysconf's, sched_* is pthread_getattr_np's and os.cpu_count's"},
-		{deed: allow, calls: "read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 lseek close close_range dup dup2 dup3 pipe pipe2 fsync fdatasync ftruncate fallocate fadvise64 flock",
+		{deed: allow, calls: "read readv pread64 preadv preadv2 write writev pwrite64 pwritev pwritev2 lseek close close_range dup dup2 dup3 pipe pipe2 fsync fdatasync ftruncate fallocate fadvise64",
 			why: "using descriptors that it has; no new object but a pipe comes of it"},
 		{deed: allow, calls: "open openat access faccessat faccessat2 stat lstat fstat newfstatat statx readlink readlinkat getdents getdents64 getcwd chdir fchdir umask",
 			why: "files by name: late imports read the library, tempfile looks around; which paths exist at all is landlock's and root's"},
@@ -97,8 +97,8 @@ func checkedRules() []rule {
 		{deed: allow, calls: "kill", when: []seccomp.ArgumentConditions{all(is(0, ownPID)), all(is(0, 0))}, why: "signals to itself: os.kill(os.getpid(), …), to its own group, which holds nothing else"},
 		{deed: allow, calls: "tgkill", when: oneOf(0, ownPID), why: "abort() and pthread_kill: its own threads"},
 		{deed: allow, calls: "tkill", when: oneOf(0, ownPID), why: "musl's raise in the main thread"},
-		{deed: allow, calls: "fcntl", when: oneOf(1, unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_GETPIPE_SZ),
-			why: "flags and locks; not F_SETOWN and F_SETSIG, which signal others, nor pipe sizes, leases, seals"},
+		{deed: allow, calls: "fcntl", when: oneOf(1, unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_SETLK, unix.F_SETLKW, unix.F_GETPIPE_SZ),
+			why: "flags and locks; not F_GETLK, which tells of a lock that another program has on a library's file, nor F_SETOWN and F_SETSIG, which signal others, nor pipe sizes, leases, seals"},
 		{deed: allow, calls: "ioctl", when: oneOf(1, unix.TCGETS, tcgets2, unix.TIOCGWINSZ, fioclex, fionclex, fionbio, fionread), why: "isatty, terminal size, inheritance and blocking of descriptors; TIOCSTI and its like are not here"},
 		{deed: allow, calls: "prctl", when: oneOf(0, unix.PR_SET_NAME, unix.PR_GET_NAME, prSetVMA, unix.PR_GET_DUMPABLE, unix.PR_GET_NO_NEW_PRIVS, unix.PR_CAPBSET_READ), why: "thread names and glibc's names for its mappings; not PR_SET_DUMPABLE, PR_SET_PDEATHSIG, PR_SET_PTRACER"},
 		{deed: allow, calls: "prlimit64", when: oneOf(0, 0, ownPID), why: "its own limits: the runtime lowers them before each run; the kernel lets nobody raise a hard one without a capability"},
@@ -110,6 +110,7 @@ func checkedRules() []rule {
 func refusedRules() []rule {
 	return []rule{
 		{deed: notTTY, calls: "ioctl", why: "what a file or a pipe answers; libraries probe descriptors with it"},
+		{deed: refuse, calls: "flock", why: "a lock on a library's file, which all programs may read, would be seen by the others; there is nobody to lock a scratch file against"},
 		{deed: refuse, calls: "fcntl prctl prlimit64 personality tkill", why: "with other arguments than those above; callers take EPERM for an answer"},
 		{deed: refuse, calls: "chown fchown lchown fchownat", why: "shutil copies owners where it may, and goes on at EPERM"},
 		{deed: notHere, calls: "setxattr lsetxattr fsetxattr getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr",
