@@ -100,7 +100,10 @@ func TestAblation(t *testing.T) {
 		grant executor.Grant
 	}{
 		{"none", lessened{}, whole},
-		{"rlimits (CPU, memory, files)", lessened{}, unlimited},
+		{"clean-start", lessened{without: []string{wallCleanStart}}, whole},
+		{"rlimits", lessened{without: []string{wallRlimits}}, unlimited},
+		{"clean-start and seccomp", lessened{without: []string{wallCleanStart, wallSeccomp}}, whole},
+		{"rlimits and cgroup", lessened{without: []string{wallRlimits, wallCgroup}}, unlimited},
 		{"landlock", lessened{without: []string{wallLandlock}}, whole},
 		{"seccomp", lessened{without: []string{wallSeccomp}}, whole},
 		{"namespaces of each child", lessened{apart: byUID}, whole},

@@ -21,6 +21,8 @@ type pool struct {
 	end    context.CancelFunc
 	bg     sync.WaitGroup
 
+	buffers sync.Pool // of drain
+
 	mu       sync.Mutex
 	wake     *sync.Cond
 	current  *zygote

@@ -145,8 +145,9 @@ func (p *program) attend(ctx context.Context, start []byte, g executor.Grant, ou
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
 	var streams sync.WaitGroup
-	streams.Go(func() { drain(watch{out.Stdout(), &s.shown}, c.stdout) })
-	streams.Go(func() { drain(watch{out.Stderr(), &s.shown}, c.stderr) })
+	pool := p.plugin.pool
+	streams.Go(func() { pool.drain(watch{out.Stdout(), &s.shown}, c.stdout) })
+	streams.Go(func() { pool.drain(watch{out.Stderr(), &s.shown}, c.stderr) })
 	if len(p.src.Stdin) == 0 {
 		c.stdin.Close()
 	} else {
@@ -200,8 +201,13 @@ func finishReading(files ...*os.File) {
 }
 
 // drain passes on what a child writes, until its end or finishReading.
-func drain(to io.Writer, from *os.File) {
-	buf := make([]byte, 64<<10)
+func (p *pool) drain(to io.Writer, from *os.File) {
+	kept, ok := p.buffers.Get().(*[drainBytes]byte)
+	if !ok {
+		kept = new([drainBytes]byte)
+	}
+	defer p.buffers.Put(kept)
+	buf := kept[:]
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
@@ -226,6 +232,9 @@ func drain(to io.Writer, from *os.File) {
 		left -= n
 	}
 }
+
+// drainBytes is what a pipe holds.
+const drainBytes = 64 << 10
 
 // pipeBytes is more than a pipe holds.
 const pipeBytes = 1 << 20

@@ -267,8 +267,9 @@ func (p *performance) attend(ctx context.Context, out executor.Output) (*said, e
 	}
 	defer context.AfterFunc(ctx, func() { p.stop.insist(context.Cause(ctx)) })()
 	var streams sync.WaitGroup
-	streams.Go(func() { drain(watch{out.Stdout(), &s.shown}, img.stdout) })
-	streams.Go(func() { drain(watch{out.Stderr(), &s.shown}, img.stderr) })
+	pool := p.cell.plugin.pool
+	streams.Go(func() { pool.drain(watch{out.Stdout(), &s.shown}, img.stdout) })
+	streams.Go(func() { pool.drain(watch{out.Stderr(), &s.shown}, img.stderr) })
 	go feed(img.stdin, p.cell.src.Stdin)
 	err := p.hear(s)
 	p.stop.over() // whatever comes now is too late

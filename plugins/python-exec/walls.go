@@ -14,6 +14,8 @@ import (
 
 // The walls' names in this file; sandbox.WallNames has them in order.
 const (
+	wallCleanStart = "clean-start"
+	wallRlimits    = "rlimits"
 	wallLandlock   = "landlock"
 	wallSeccomp    = "seccomp"
 	wallNamespaces = "namespaces"
@@ -32,6 +34,7 @@ type childPlan struct {
 	Paths        *pathsPlan `json:"paths"`         // nil: no domain
 	Calls        *callsPlan `json:"calls"`         // nil: no filter
 	SessionCalls *callsPlan `json:"session_calls"` // of a process that stays; nil with Calls
+	Without      []string   `json:"without"`       // what children are to keep, for tests: clean-start, rlimits
 
 	landlock     sandbox.Wall // what paths makes of that wall
 	countThreads bool         // threads are counted as they start: see threads.go
@@ -67,9 +70,14 @@ type lessened struct {
 
 func (l lessened) lacks(wall string) bool { return slices.Contains(l.without, wall) }
 
+// kept is what of the walls that are no file in runtime/ children do not put up.
+func (l lessened) kept() []string {
+	return slices.DeleteFunc(slices.Clone(l.without), func(wall string) bool { return wall != wallCleanStart && wall != wallRlimits })
+}
+
 // planChildren decides which walls each child gets, from what the host offers.
 func (g *ground) planChildren() {
-	g.plan = childPlan{Apart: g.less.apart, ScratchBytes: g.cfg.ScratchBytes, UnderTmp: underTmp(g.about.readOnly(g.path))}
+	g.plan = childPlan{Apart: g.less.apart, Without: g.less.kept(), ScratchBytes: g.cfg.ScratchBytes, UnderTmp: underTmp(g.about.readOnly(g.path))}
 	if g.less.lacks(wallNamespaces) && g.plan.Apart == "" {
 		g.plan.Apart = byUID
 	}

@@ -250,6 +250,46 @@ var hostile = []string{
 	"import threading\nfor n in range(100): threading.Thread(target=threading.Event().wait).start()",
 	"import os\nfor n in range(2000):\n    try: open('/tmp/%d' % n, 'w')\n    except OSError: pass\nos.abort()",
 	"import os\nos.closerange(0, 100)\nwhile True: pass",
+	"for dir in ('/tmp', '/var/tmp', '/dev/shm'):\n    try: open(dir + '/" + besiegedFile + "', 'w').write('here')\n    except OSError: pass\n1 / 0",
+	"import ctypes\nctypes.CDLL(None).unshare(0x10000000)",
+}
+
+const besiegedFile = "left-by-a-besieger-of-sluice"
+
+// namespacesOf names the PID, mount and IPC namespaces that those processes are
+// in and this one is not.
+func namespacesOf(pids ...int) map[string]bool {
+	found := map[string]bool{}
+	for _, kind := range []string{"pid", "mnt", "ipc"} {
+		own, _ := os.Readlink("/proc/self/ns/" + kind)
+		for _, pid := range pids {
+			if name, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/%s", pid, kind)); err == nil && name != own {
+				found[name] = true
+			}
+		}
+	}
+	return found
+}
+
+// inhabited tells whether any process is in one of those namespaces.
+func inhabited(tb testing.TB, names map[string]bool) bool {
+	tb.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		for name := range namespacesOf(pid) {
+			if names[name] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // TestSiege: 200 hostile programs (SLUICE_SIEGE: another number), a dozen at a
@@ -283,6 +323,7 @@ func TestSiege(t *testing.T) {
 	eventually(t, "no descriptor is left", func() bool { return openFiles(t) <= files })
 	zygote := p.zygotePID()
 	all := append(descendants(t, zygote), zygote)
+	spaces := namespacesOf(all...)
 	folds, groups := p.pool.ground.folds, groupsOf(t, all)
 	if folds != nil && folds.made > 64 {
 		t.Errorf("%d control groups were made for at most 17 children at once", folds.made)
@@ -295,6 +336,12 @@ func TestSiege(t *testing.T) {
 		t.Errorf("its children were in %q", groups)
 	}
 	eventually(t, "no control group is left", func() bool { return !anyGroup(groups) })
+	eventually(t, "no namespace is left", func() bool { return !inhabited(t, spaces) })
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
+		if _, err := os.Lstat(filepath.Join(dir, besiegedFile)); err == nil {
+			t.Errorf("a file is left in %s", dir)
+		}
+	}
 }
 
 func siege(tb testing.TB) int {

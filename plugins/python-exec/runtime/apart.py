@@ -14,7 +14,7 @@ import os
 import signal
 import socket
 
-from _runtime import mounts, walls
+from _runtime import copying, mounts, walls
 
 CLONE_VM, CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00000100, 0x00020000, 0x08000000, 0x20000000
 STACKS, STACK_BYTES = 1024, 8192  # of inits: more than there can be children
@@ -43,9 +43,12 @@ class Uids:
     uids = True
     scratch = False
 
+    def __init__(self):
+        self.copier = copying.Copier()
+
     def fork(self, uid):
         parent = os.getpid()
-        return os.fork(), uid, parent
+        return self.copier.fork(), uid, parent
 
     def sweep(self, pid, uid, known):
         """Ends every process of that uid and no other: as root one would hit
@@ -75,6 +78,7 @@ class Namespaces:
         self.uids = uids
         self.plan = plan
         self.own = os.pidfd_open(os.getpid())
+        self.copier = copying.Copier()
         ours, theirs = socket.socketpair()
         if os.fork() == 0:
             try:
@@ -108,7 +112,7 @@ class Namespaces:
         init = self.init()
         try:
             enter(init, CLONE_NEWPID)
-            pid = os.fork()
+            pid = self.copier.fork()
         except OSError:
             enter(self.own, CLONE_NEWPID)
             self.sweep(0, init, ())
@@ -136,7 +140,7 @@ class Namespaces:
 
 def enter(pidfd, kinds):
     """Joins namespaces of that process; of its PID namespace the next forks are born."""
-    if walls.libc.setns(pidfd, kinds) != 0:
+    if walls.setns(pidfd, kinds) != 0:
         walls.fail()
 
 
@@ -172,10 +176,11 @@ class Groups:
 
     def __init__(self):
         walls.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        self.copier = copying.Copier()
 
     def fork(self, uid):
         parent = os.getpid()
-        return os.fork(), 0, parent
+        return self.copier.fork(), 0, parent
 
     def sweep(self, pid, mark, known):
         try:

@@ -49,7 +49,7 @@ class Filter:
     def install(self, program, flags):
         code = (ctypes.c_char * len(program)).from_buffer(program)
         prog = _Program(len(program) // 8, ctypes.addressof(code))
-        got = walls.libc.syscall(walls.word(self.number), walls.word(SET_MODE_FILTER), walls.word(flags), ctypes.byref(prog))
+        got = walls.syscall(walls.word(self.number), walls.word(SET_MODE_FILTER), walls.word(flags), ctypes.byref(prog))
         if got < 0:
             walls.fail()
         return got

@@ -36,7 +36,7 @@ import sympy as sp, numpy as np, math
 x = sp.Symbol('x')
 def f(n):
     return [k for k in range(n) if k % 2]
-print(sp.factor(12), sp.expand((x + 1)**2), np.arange(3).sum(), f(5))
+print(sp.factor(12), np.arange(3).sum(), f(5))
 try:
     1 / 0
 except ZeroDivisionError as e:

@@ -11,7 +11,7 @@ INODES = 1024
 
 def mount(source, target, kind, flags, data=None):
     text = [None if word is None else os.fsencode(word) for word in (source, target, kind)]
-    if walls.libc.mount(*text, walls.word(flags), None if data is None else data.encode()) != 0:
+    if walls.mount(*text, walls.word(flags), None if data is None else data.encode()) != 0:
         walls.fail()
 
 

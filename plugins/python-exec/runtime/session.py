@@ -14,7 +14,6 @@ that spoil modules by accident.
 
 import atexit
 import builtins
-import ctypes
 import fcntl
 import gc
 import hashlib
@@ -24,7 +23,6 @@ import linecache
 import marshal
 import math
 import os
-import platform
 import resource
 import signal
 import socket
@@ -33,13 +31,10 @@ import sys
 import types
 import warnings
 
-from _runtime import child, fence, figure, frames, trace, walls
+from _runtime import child, copying, fence, figure, frames, trace, walls
 
 CONTROL = 3
-PR_SET_CHILD_SUBREAPER, PR_GET_TID_ADDRESS = 36, 40
-CLONE_PARENT, CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID = 0x8000, 0x200000, 0x1000000
-# The call's number, and where its fourth argument goes among the last two.
-CLONE = {"x86_64": (56, 0), "aarch64": (220, 1)}
+PR_SET_CHILD_SUBREAPER = 36
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 MOST_TASKS = 1024
 
@@ -86,7 +81,7 @@ def begin(ask, fds, zygote):
         atexit._clear()
         if not zygote.apart.scratch:
             child.limit(resource.RLIMIT_FSIZE, 0)
-        session = Session(zygote, Snapshot())
+        session = Session(zygote, copying.Copier(copying.CLONE_PARENT))
         zygote.paths.enter()
         zygote.session_calls.close(CONTROL)
         frames.send(CONTROL, b"B", _encode({"checkpoint": False, "why": ""}).encode())
@@ -108,30 +103,6 @@ def place(fds):
     for where, fd in enumerate(high):
         os.dup2(fd, where, inheritable=where < 3)
         os.close(fd)
-
-
-class Snapshot:
-    """Copies the process as it stands, without the hooks that os.fork runs: they
-    reseed random and forget threads, and a copy must not differ. The copy is the
-    keeper's child, as this process is."""
-
-    def __init__(self):
-        number, shift = CLONE[platform.machine()]
-        flags = CLONE_PARENT | signal.SIGCHLD
-        tid = ctypes.c_void_p()
-        if walls.libc.prctl(PR_GET_TID_ADDRESS, ctypes.byref(tid), 0, 0, 0) == 0 and tid.value:
-            flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID  # the C library keeps the thread's number there
-        word = ctypes.c_ulong
-        last = [tid.value or 0, 0]
-        if shift:
-            last.reverse()
-        self.args = [ctypes.c_long(number), word(flags), word(0), word(0), word(last[0]), word(last[1])]
-        self.call = ctypes.PyDLL(None).syscall
-        self.call.restype = ctypes.c_long
-
-    def take(self):
-        """The copy's number in the original, 0 in the copy, -1: there is none."""
-        return self.call(*self.args)
 
 
 def at_rest():

@@ -1,6 +1,7 @@
 """What a child gives up by itself after the fork, before it reads anything."""
 
 import ctypes
+import fcntl
 import os
 import resource
 import signal
@@ -11,6 +12,8 @@ LAST_CAPABILITY = 63
 OPEN_FILES = 64
 
 libc = ctypes.CDLL(None, use_errno=True)
+# A function is looked up when it is first named: once, not in each child.
+_prctl, capset, mount, setns, syscall = libc.prctl, libc.capset, libc.mount, libc.setns, libc.syscall
 word = ctypes.c_ulong  # what a system call's argument is
 
 
@@ -21,7 +24,7 @@ def fail():
 
 
 def prctl(option, value):
-    return libc.prctl(option, word(value), 0, 0, 0)
+    return _prctl(option, word(value), 0, 0, 0)
 
 
 def hide_from_neighbours():
@@ -29,18 +32,27 @@ def hide_from_neighbours():
     prctl(PR_SET_DUMPABLE, 0)
 
 
-def enclose(uid, parent, fds):
-    """Own descriptors, own session, own uid, no rights, no core, bounded files."""
+def enclose(uid, parent, fds, without):
+    """Own descriptors, own session, own uid, no rights, no core, bounded files.
+
+    ``without`` is for tests, which see what comes of a child that keeps all that."""
     control, stdin, stdout, stderr = fds
     for place, fd in enumerate(_above(8, (stdin, stdout, stderr, control))):
         os.dup2(fd, place, inheritable=place < 3)
+    if "rlimits" not in without:
+        for which, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, OPEN_FILES)):
+            resource.setrlimit(which, (most, most))
+    if "clean-start" not in without:
+        _renounce(uid, parent)
+    elif prctl(PR_SET_NO_NEW_PRIVS, 1) != 0:  # the walls after this one need it
+        fail()
+    threading.stack_size(8 << 20)
+
+
+def _renounce(uid, parent):
+    """All that a child has from the zygote and is not to have."""
     os.closerange(4, 1 << 16)
     os.setsid()
-    for cap in range(LAST_CAPABILITY + 1):
-        if prctl(PR_CAPBSET_DROP, cap) != 0:
-            break
-    for which, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, OPEN_FILES)):
-        resource.setrlimit(which, (most, most))
     if uid:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
@@ -52,7 +64,14 @@ def enclose(uid, parent, fds):
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
-    threading.stack_size(8 << 20)
+
+
+def empty_bounding_set():
+    """Nothing that is executed can have a capability. For the zygote, which executes
+    nothing: its children are born so."""
+    for cap in range(LAST_CAPABILITY + 1):
+        if prctl(PR_CAPBSET_DROP, cap) != 0:
+            break
 
 
 def own_uids(files):
@@ -76,8 +95,6 @@ def own_uids(files):
 
 def _above(floor, fds):
     """Copies of the descriptors that no dup2 to a low number can overwrite."""
-    import fcntl
-
     return [fcntl.fcntl(fd, fcntl.F_DUPFD, floor) for fd in fds]
 
 
@@ -88,5 +105,5 @@ class _Header(ctypes.Structure):
 def drop_capabilities():
     """Empties the permitted, effective and inheritable sets."""
     header = _Header(0x20080522, 0)
-    if libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()) != 0:
+    if capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()) != 0:
         fail()

@@ -130,6 +130,7 @@ class Zygote:
         self.poll = select.poll()
         self.poll.register(sock, select.POLLIN)
         self.shown = figure.Shown()
+        self.without = plan["without"] or ()  # tests alone
         self.children = {}  # pid: (id, mark of `apart`, pidfd)
 
     def tell(self, message, fds=()):
@@ -143,6 +144,7 @@ class Zygote:
         warm()
         guard.install()
         walls.hide_from_neighbours()
+        walls.empty_bounding_set()
         self.reseed = reseeder()
         child.hide()
         gc.collect()
@@ -191,7 +193,9 @@ class Zygote:
         code = 70
         try:
             self.sock.detach()
-            walls.enclose(uid, parent, fds)
+            walls.enclose(uid, parent, fds, self.without)
+            if "rlimits" in self.without:
+                child.limit = lambda which, soft, hard=None: None
             code = session.keep(3, self) if keeper else child.serve(3, self)
         except child.frames.Closed:
             code = 0
