@@ -116,6 +116,9 @@ func (u *hangups) reload(ctx context.Context) (changed []string, err error) {
 	for _, commit := range commits {
 		commit()
 	}
+	for _, w := range next.Warnings {
+		u.log.Warn("configuration: " + w)
+	}
 	u.inForce = next
 	return changed, nil
 }

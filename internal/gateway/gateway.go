@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
@@ -246,16 +247,34 @@ type Limits struct {
 	Default      executor.Limits
 }
 
+// Settings are what of a Config may change while it serves.
+type Settings struct {
+	// Default and ToolWall are those of Limits; memory and scratch files are not
+	// changed, because slots and sessions were made by them.
+	Default  executor.Limits
+	ToolWall time.Duration
+	Profiles map[Route]string
+}
+
 // Gateway is the corridor. Safe for concurrent use.
 type Gateway struct {
 	cfg      Config
+	settings atomic.Pointer[Settings]
 	slots    *slots
 	sessions *registry
 }
 
 // New makes a Gateway; cfg's ports must all be set.
 func New(cfg Config) *Gateway {
-	return &Gateway{
+	g := &Gateway{
 		cfg: cfg, slots: newSlots(cfg.Limits, cfg.Now), sessions: newRegistry(cfg.Sessions, cfg.Now),
 	}
+	g.Change(Settings{Default: cfg.Limits.Default, ToolWall: cfg.Limits.ToolWall, Profiles: cfg.Profiles})
+	return g
+}
+
+// Change puts settings in force for the requests that come from now on.
+func (g *Gateway) Change(s Settings) {
+	s.Default.MemoryBytes, s.Default.ScratchBytes = g.cfg.Limits.Default.MemoryBytes, g.cfg.Limits.Default.ScratchBytes
+	g.settings.Store(&s)
 }

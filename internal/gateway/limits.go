@@ -9,9 +9,10 @@ import (
 // limitsFor is what holds for a request before the verdict: the defaults, lowered
 // by what the caller asks for; only the wall limit may be asked up, to the ceiling.
 func (g *Gateway) limitsFor(req Request) executor.Limits {
-	limits := g.cfg.Limits.Default
-	if req.Route == RouteTools && g.cfg.Limits.ToolWall > 0 {
-		limits.Wall = g.cfg.Limits.ToolWall
+	now := g.settings.Load()
+	limits := now.Default
+	if req.Route == RouteTools && now.ToolWall > 0 {
+		limits.Wall = now.ToolWall
 	}
 	cpuAsWall := limits.CPU == 0
 	if req.Asked.Wall > 0 {

@@ -258,7 +258,7 @@ func (w *walk) profile() string {
 	case w.req.Caller.Profile != "":
 		return w.req.Caller.Profile
 	}
-	return w.g.cfg.Profiles[w.req.Route]
+	return w.g.settings.Load().Profiles[w.req.Route]
 }
 
 func (w *walk) answer(res executor.Result) (Answer, error) {

@@ -45,7 +45,7 @@ func (g *Gateway) Profiles(c Caller) (names []string, routes map[string][]Route)
 		if !c.May(string(route)) {
 			continue
 		}
-		name := g.cfg.Profiles[route]
+		name := g.settings.Load().Profiles[route]
 		if c.Profile != "" {
 			name = c.Profile
 		}
