@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/open-policy-agent/opa/v1/topdown"
+
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
@@ -222,7 +224,7 @@ func (c *corpusRun) all(ctx context.Context, examples []example, workers int) er
 			if err := c.one(ctx, e); err != nil {
 				c.mu.Lock()
 				defer c.mu.Unlock()
-				c.faults = append(c.faults, fmt.Errorf("%s: %w", e.name, err))
+				c.faults = append(c.faults, c.about(e, err))
 			}
 		})
 	}
@@ -235,6 +237,19 @@ func (c *corpusRun) all(ctx context.Context, examples []example, workers int) er
 		c.faults = append(c.faults[:maxFaults], fmt.Errorf("and %d more", more))
 	}
 	return errors.Join(c.faults...)
+}
+
+// about says which example an error is about. What kept the rules from a
+// verdict is told at the rule, as far as that is known.
+func (c *corpusRun) about(e example, err error) error {
+	if !errors.Is(err, gateway.ErrPolicyFault) {
+		return fmt.Errorf("%s: %w", e.name, err)
+	}
+	at := c.b.compiled[e.language].decisionPlace()
+	if rule := new(topdown.Error); errors.As(err, &rule) && rule.Location != nil {
+		at = rule.Location
+	}
+	return fmt.Errorf("%s:%d: no verdict on %s: %w", at.File, at.Row, e.name, err)
 }
 
 // parsable leaves out what no plugin parses, and warns of it.

@@ -104,6 +104,11 @@ func (c *compiled) reach(from *ast.Rule, reached map[*ast.Rule]bool) {
 	}
 }
 
+// decisionPlace is where the entry point is defined.
+func (c *compiled) decisionPlace() *ast.Location {
+	return c.compiler.GetRulesExact(decisionRef())[0].Location
+}
+
 // entry is a text in a list of a policy, and where it stands.
 type entry struct {
 	list string
