@@ -179,18 +179,24 @@ func (c inputCheck) lazyMembers(object map[string]any) (ast.Object, error) {
 	lazy := ast.NewObject(pairs...)
 	for _, pair := range pairs {
 		name, _ := pair[0].Value.(ast.String)
-		member := object[string(name)]
-		if section, ok := member.(map[string]any); ok && len(section) > 0 {
-			pair[1].Value = ast.LazyObject(section)
-			continue
-		}
-		value, err := ast.InterfaceToValue(member)
+		value, err := lazyValue(object[string(name)])
 		if err != nil {
 			return nil, err
 		}
 		pair[1].Value = value
 	}
 	return lazy, nil
+}
+
+func lazyValue(member any) (ast.Value, error) {
+	section, ok := member.(map[string]any)
+	switch {
+	case !ok:
+		return ast.InterfaceToValue(member)
+	case len(section) == 0:
+		return ast.InternedEmptyObjectValue, nil
+	}
+	return ast.LazyObject(section), nil
 }
 
 // term is the shared term of a key of the document.

@@ -59,6 +59,7 @@ type reader struct {
 	texts   []string // the array being read, and those around it
 	elems   []any    // and other arrays
 	pairs   []pair   // the object being read, and those around it
+	empty   any      // every empty object of the document; but for the whole of it nothing is added to any
 }
 
 // pair is a member of an object; a text stands in text, so that it becomes an
@@ -165,8 +166,11 @@ func (r *reader) object() (any, error) {
 		r.pairs = r.pairs[:base]
 	}()
 	if r.space() == '}' {
+		if r.empty == nil {
+			r.empty = map[string]any{}
+		}
 		_, err := r.next('}')
-		return map[string]any{}, err
+		return r.empty, err
 	}
 	for more := true; more; {
 		p, err := r.member()
