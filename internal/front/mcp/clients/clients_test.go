@@ -2,7 +2,6 @@ package clients
 
 import (
 	"bytes"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -103,9 +102,10 @@ var shared struct {
 func gateways(t *testing.T) []string {
 	t.Helper()
 	shared.once.Do(func() {
-		shared.env = []string{
-			"GATEWAY_URL=" + startGateway(t), "SHORT_URL=" + startGateway(t, "--limits-tool-wall", "1s"), "GATEWAY_TOKEN=" + token, "NO_COLOR=1",
-		}
+		all, short := startGateway(t), startGateway(t, "--limits-tool-wall", "1s")
+		all.await(t)
+		short.await(t)
+		shared.env = []string{"GATEWAY_URL=" + all.url, "SHORT_URL=" + short.url, "GATEWAY_TOKEN=" + token, "NO_COLOR=1"}
 	})
 	if shared.env == nil {
 		t.Fatal("the gateways did not start")
@@ -113,36 +113,47 @@ func gateways(t *testing.T) []string {
 	return append([]string(nil), shared.env...)
 }
 
-func startGateway(t *testing.T, flags ...string) string {
+// served is a gateway's process.
+type served struct {
+	url string
+	log *bytes.Buffer
+}
+
+func startGateway(t *testing.T, flags ...string) served {
 	t.Helper()
 	root := repository(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
+	s := served{url: "http://" + l.Addr().String(), log: &bytes.Buffer{}}
 	_ = l.Close()
 	cmd := exec.Command(filepath.Join(root, "bin", "gateway"), append([]string{
-		"serve", "--config", filepath.Join(root, "config.yaml"), "--listen", address, "--admin-listen", "", "--audit-file", "off",
+		"serve", "--config", filepath.Join(root, "config.yaml"), "--listen", strings.TrimPrefix(s.url, "http://"), "--admin-listen", "", "--audit-file", "off",
 	}, flags...)...)
-	var log bytes.Buffer
-	cmd.Env, cmd.Stderr = append(os.Environ(), "SOLVER_TOKEN="+token), &log
+	cmd.Env, cmd.Stderr = append(os.Environ(), "SOLVER_TOKEN="+token), s.log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	running.mu.Lock()
 	running.list = append(running.list, cmd)
 	running.mu.Unlock()
+	return s
+}
+
+// await waits until the gateway is ready.
+func (s served) await(t *testing.T) {
+	t.Helper()
 	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if answer, err := http.Get("http://" + address + "/readyz"); err == nil {
+		if answer, err := http.Get(s.url + "/readyz"); err == nil {
 			_ = answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
-				return "http://" + address
+				return
 			}
 		}
 	}
-	t.Fatalf("the gateway did not become ready:\n%s", tail(fmt.Sprint(&log)))
-	return ""
+	endGateways() // its log is whole then
+	t.Fatalf("the gateway did not become ready:\n%s", tail(s.log.String()))
 }
 
 // running are the gateways to be ended when the tests are over.
@@ -160,4 +171,5 @@ func endGateways() {
 	for _, cmd := range running.list {
 		_ = cmd.Wait() // it was told to end
 	}
+	running.list = nil
 }
