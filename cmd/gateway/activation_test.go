@@ -326,7 +326,7 @@ func serial(client *http.Client, url string) (string, error) {
 func TestACMEGateway(t *testing.T) {
 	root := repository(t)
 	public, plain := newSocket(t, "public"), newSocket(t, "plain")
-	ca := certstest.Start(t, root, 30*time.Second, public, plain)
+	ca := certstest.Start(t, root, 20*time.Second, public, plain)
 	const name = "gateway.example.test"
 	a := activate(t, nil, []string{
 		"--config", filepath.Join(root, "config.yaml"), "--admin-listen", "", "--audit-file", "off",
