@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
@@ -119,7 +120,7 @@ func caught(t *testing.T, s *Store, python *pythonParser, file string) string {
 	}
 	q := ask(t, s, python, profile, code)
 	q.Tree = tree
-	d, err := s.current.Load().decide(context.Background(), q, s.cfg.Now())
+	d, err := s.current.Load().decide(context.Background(), q, s.cfg.Now(), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -307,11 +307,15 @@ func (c *corpusRun) one(ctx context.Context, e example) error {
 	return nil
 }
 
+// corpusPatience is how many deadlines of a decision a program of the corpus may
+// take: a start on a busy machine is no fault of the policy, one that hangs is.
+const corpusPatience = 5
+
 func (c *corpusRun) judge(ctx context.Context, e example, profile string, tree executor.Tree) error {
 	d, err := c.b.revision.decide(ctx, gateway.Question{
 		Language: e.language, Tool: e.language, Profile: profile, Caller: "corpus",
 		Source: executor.Source{Language: e.language, Code: e.code}, Tree: tree,
-	}, c.b.cfg.Now())
+	}, c.b.cfg.Now(), corpusPatience*c.b.revision.host.deadline)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ const slowDecision = 100 * time.Millisecond
 // Decide implements gateway.Policy.
 func (r *revision) Decide(ctx context.Context, q gateway.Question) (gateway.Decision, error) {
 	begin := r.host.now()
-	d, err := r.decide(ctx, q, begin)
+	d, err := r.decide(ctx, q, begin, r.host.deadline)
 	if l, ok := r.languages[q.Language]; ok {
 		d.Violations = uncovered(d.Violations, l.rules)
 	}
@@ -33,7 +33,7 @@ func (r *revision) Decide(ctx context.Context, q gateway.Question) (gateway.Deci
 	return d, err
 }
 
-func (r *revision) decide(ctx context.Context, q gateway.Question, begin time.Time) (d gateway.Decision, err error) {
+func (r *revision) decide(ctx context.Context, q gateway.Question, begin time.Time, within time.Duration) (d gateway.Decision, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			d, err = gateway.Decision{}, fmt.Errorf("%w: panic: %v\n%s", gateway.ErrPolicyFault, p, debug.Stack())
@@ -46,7 +46,7 @@ func (r *revision) decide(ctx context.Context, q gateway.Question, begin time.Ti
 	if q.Profile, err = r.profile(q.Profile); err != nil {
 		return d, err
 	}
-	stop := newStopper(ctx, r.host.deadline)
+	stop := newStopper(ctx, within)
 	defer stop.close()
 	input, err := l.input.document(q)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *revision) evaluate(ctx context.Context, l *language, input map[string]a
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("decide: %w", context.Cause(ctx))
 	case stop.cancel.Cancelled():
-		return nil, fmt.Errorf("%w: no decision within %v", gateway.ErrPolicyFault, r.host.deadline)
+		return nil, fmt.Errorf("%w: no decision within %v", gateway.ErrPolicyFault, stop.within)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", gateway.ErrPolicyFault, err)
 	case len(results) != 1 || len(results[0].Expressions) != 1:
@@ -105,16 +105,18 @@ func (r *revision) evaluate(ctx context.Context, l *language, input map[string]a
 
 // stopper stops an evaluation when its deadline is over or its caller gone.
 type stopper struct {
+	within time.Duration
 	cancel topdown.Cancel
 	timer  *time.Timer
 	gone   func() bool
 }
 
-func newStopper(ctx context.Context, deadline time.Duration) *stopper {
+func newStopper(ctx context.Context, within time.Duration) *stopper {
 	cancel := topdown.NewCancel()
 	return &stopper{
+		within: within,
 		cancel: cancel,
-		timer:  time.AfterFunc(deadline, cancel.Cancel),
+		timer:  time.AfterFunc(within, cancel.Cancel),
 		gone:   context.AfterFunc(ctx, cancel.Cancel),
 	}
 }
