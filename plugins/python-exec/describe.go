@@ -3,7 +3,6 @@ package main
 import (
 	_ "embed"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/sluice-gateway/sluice/executor"
@@ -20,26 +19,7 @@ const (
 //go:embed requirements.lock
 var lockText string
 
-// roots are the import roots of the locked packages that programs may be
-// granted; packages without a row are there for the others' sake.
-var roots = map[string][]string{
-	"mpmath": {"mpmath"},
-	"numpy":  {"numpy"},
-	"plotly": {"plotly"},
-	"sympy":  {"sympy"},
-}
-
 var pinned = regexp.MustCompile(`(?m)^([a-z0-9-]+)==(\S+)`)
-
-// libraries lists what submitted programs can import beyond the standard
-// library, from the lock that the environment was built from.
-func libraries() []executor.Library {
-	var list []executor.Library
-	for _, m := range pinned.FindAllStringSubmatch(lockText, -1) {
-		list = append(list, executor.Library{Name: m[1], Version: m[2], Roots: slices.Clone(roots[m[1]])})
-	}
-	return list
-}
 
 const codeParameters = `{"type":"object","properties":{"code":{"type":"string","description":"Code to execute"}},"required":["code"]}`
 

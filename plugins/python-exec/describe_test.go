@@ -31,9 +31,13 @@ print(json.dumps({d.metadata["Name"].lower(): d.version for d in importlib.metad
 	if !reflect.DeepEqual(described, installed) {
 		t.Errorf("described %v, installed %v", described, installed)
 	}
-	for name := range roots {
-		if described[name] == "" {
-			t.Errorf("%s has import roots and no version", name)
+	known, err := readLibraries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range known {
+		if described[l.Distribution] == "" {
+			t.Errorf("%s stands in libraries.yaml and not in requirements.lock", l.Distribution)
 		}
 	}
 }

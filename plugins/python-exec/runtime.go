@@ -40,7 +40,11 @@ func bundleFile(plan childPlan) (*os.File, error) {
 		}
 		bundle[strings.TrimSuffix(path.Base(name), ".py")] = string(text)
 	}
-	data, err := json.Marshal(map[string]any{"sources": bundle, "plan": plan})
+	warm, err := warmUps()
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(map[string]any{"sources": bundle, "plan": plan, "warm_up": warm})
 	if err != nil {
 		return nil, fmt.Errorf("pack the runtime: %w", err)
 	}

@@ -29,6 +29,7 @@ type zygote struct {
 	about ready
 	log   *slog.Logger
 	born  time.Time
+	mark  string        // of the environment that it imported from
 	dead  chan struct{} // closed when the socket is
 
 	mu      sync.Mutex
@@ -125,7 +126,7 @@ func startZygote(ctx context.Context, g ground, log *slog.Logger) (*zygote, erro
 		return nil, err
 	}
 	z := &zygote{
-		ground: g, proc: proc, sock: sock, log: log, born: time.Now(), dead: make(chan struct{}),
+		ground: g, proc: proc, sock: sock, log: log, born: time.Now(), mark: environmentMark(g.path), dead: make(chan struct{}),
 		waiting: map[uint64]chan forkReply{}, alive: map[uint64]*child{},
 	}
 	if err := z.awaitReady(ctx); err != nil {
@@ -323,6 +324,9 @@ const lastMoment = time.Second
 func (z *zygote) due(s settings) bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
+	if mark := environmentMark(z.ground.path); mark != "" && mark != z.mark {
+		return true // its libraries were built anew
+	}
 	return z.worn || z.next >= uint64(s.RenewForks) || time.Since(z.born) > s.renewAge() //nolint:gosec // validated: not negative
 }
 

@@ -39,7 +39,7 @@ def main():
     from _runtime import zygote
 
     sys.meta_path.remove(bundle)
-    zygote.main(3, given["plan"])
+    zygote.main(3, given["plan"], given["warm_up"])
 
 
 main()

@@ -52,13 +52,18 @@ go.Figure(go.Scatter3d(x=[1], y=[1], z=[1])).show()
 """
 
 
-def warm():
-    """Runs what programs run, so that no child pays for a first time."""
+def warm(more):
+    """Runs what programs run, so that no child pays for a first time; `more` is for libraries that were added."""
     out, sys.stdout = sys.stdout, open(os.devnull, "w")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(compile(WARM_UP, "<runtime>/warm.py", "exec", dont_inherit=True), {"__name__": "warm"})
+            for text in more:
+                try:
+                    exec(compile(text, "<runtime>/warm.py", "exec", dont_inherit=True), {"__name__": "warm"})
+                except Exception as error:  # a library that is missing costs its own programs, not all others
+                    os.write(2, ("runtime: warm up: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace")[:1000])
         child.warm_up()
     finally:
         sys.stdout.close()
@@ -122,8 +127,9 @@ def mapped():
 class Zygote:
     """The loop: forks on command, tells who ended and how."""
 
-    def __init__(self, sock, apart, plan):
+    def __init__(self, sock, apart, plan, more):
         self.sock = sock
+        self.more = more
         self.apart = apart
         self.paths = paths.ready(plan["paths"], apart.scratch)
         self.calls, self.session_calls = calls.ready(plan["calls"]), calls.ready(plan["session_calls"])
@@ -141,7 +147,7 @@ class Zygote:
         trace.install()
         modules.install()
         trace.bound_depth()
-        warm()
+        warm(self.more)
         guard.install()
         walls.hide_from_neighbours()
         walls.empty_bounding_set()
@@ -237,10 +243,10 @@ def versions():
     return {m.__name__: m.__version__ for m in (mpmath, numpy, plotly, sympy)}
 
 
-def main(fd, plan):
+def main(fd, plan, more):
     sys.setrecursionlimit(1000)
     os.umask(0o077)
     files = [json.__file__, importlib.util.find_spec("plotly").origin]
-    zygote = Zygote(socket.socket(fileno=fd), apart.choose(files, plan), plan)
+    zygote = Zygote(socket.socket(fileno=fd), apart.choose(files, plan), plan, more)
     zygote.prepare()
     zygote.run()
