@@ -1,6 +1,6 @@
 # expect: missing-import 3
 # kind: import
 import pandas as pd
-from scipy.optimize import brentq
+from torch.optim import SGD
 
-print(pd, brentq)
+print(pd, SGD)
