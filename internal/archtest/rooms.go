@@ -54,6 +54,7 @@ func rooms() []Room {
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth", "internal/audit"}},
 		{Dir: "internal/front/admin", For: "speaks HTTP to operators", Own: []string{"internal/gateway"},
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth"}},
+		{Dir: "internal/library", For: "makes a Python library one that programs may import", Third: []string{"go.yaml.in/yaml/v4"}, TestOwn: []string{"internal/policy"}},
 		{Dir: "internal/profiles", For: "reads profiles.yaml, for those who judge and those who compare", Third: []string{"go.yaml.in/yaml/v4"}},
 		{Dir: "internal/front/admin/plugins", For: "shows plugins to operators and takes their orders", Own: []string{"executor!", "internal/pluginhost"}, TestOwn: []string{"internal/sandbox"}},
 		{Dir: "internal/telemetry", For: "counts what the gateway does", Own: []string{"internal/gateway"},
@@ -99,13 +100,14 @@ func edges() []Room {
 	return []Room{
 		// go-json-experiment: what children write is hostile, and encoding/json lets duplicate keys pass.
 		{Dir: "plugins/python-exec", For: "runs Python", Own: []string{"executor!", "executor/wire!", "internal/sandbox"},
-			Third: []string{"golang.org/x/sys", "github.com/hashicorp/go-hclog", "github.com/go-json-experiment/json"}, TestOwn: []string{"executor/executortest"}, TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
+			// yaml: libraries.yaml, what programs may import.
+			Third: []string{"go.yaml.in/yaml/v4", "golang.org/x/sys", "github.com/hashicorp/go-hclog", "github.com/go-json-experiment/json"}, TestOwn: []string{"executor/executortest"}, TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		// x/text: Python folds names to NFKC before it compares them.
 		{Dir: "plugins/calc", For: "evaluates expressions", Own: []string{"executor!", "executor/wire!"}, Third: []string{"golang.org/x/text"}, TestOwn: []string{"executor/executortest"}},
 		{Dir: "vendor-sync", For: "the command that holds the policy to its pin", Own: []string{"internal/upstream", "internal/config", "policies"},
 			Third: []string{"github.com/spf13/pflag"}},
 		{Dir: "cmd/gateway", For: "where the rooms meet",
-			Own: []string{"executor", "internal/auth", "internal/audit", "internal/certs", "internal/config", "internal/front", "internal/gateway", "internal/listener", "internal/pluginhost", "internal/policy", "internal/sandbox", "internal/telemetry", "internal/upstream", "policies"},
+			Own: []string{"executor", "internal/auth", "internal/audit", "internal/certs", "internal/config", "internal/front", "internal/gateway", "internal/library", "internal/listener", "internal/pluginhost", "internal/policy", "internal/sandbox", "internal/telemetry", "internal/upstream", "policies"},
 			// progressbar: while thousands of recorded decisions are made anew
 			Third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term", "github.com/schollz/progressbar/v3"},
 			// a plugin that is at fault on purpose, for the errors that no good one causes
