@@ -12,7 +12,7 @@ OPA     := $(GO) tool -modfile=$(CURDIR)/tools/opa.mod opa
 DENIES  := --stdin-input --format pretty --data policies/main.rego $(patsubst %,--data %,$(wildcard policies/python_*.rego)) --data policies/allowlist.rego 'data.rules.python.deny[_].msg'
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test stock upstream openapi soak soak-sessions verify siege overload space ways bench clean
+.PHONY: help build run demo test check lint race policy-test stock upstream openapi library reloads soak soak-sessions verify siege overload space ways bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -38,7 +38,7 @@ demo: build ## show a SymPy program, a figure and a refused program, requests an
 test: build ## build everything and pass all tests
 	$(GO) test -timeout 20m ./...
 
-check: lint race policy-test upstream openapi ## linters, the race detector, everything
+check: lint race policy-test upstream openapi library reloads ## linters, the race detector, everything
 
 lint:
 	$(GO) vet ./...
@@ -88,6 +88,9 @@ ways: build ## gateway doctor in the conditions of four kinds of host; needs roo
 
 reloads: build ## 500 reloads of the shipped policy under callers who never stop asking
 	@set -o pipefail; TEST_RELOADS=$(or $(COUNT),500) $(GO) test -count=1 -timeout 90m -run '^TestReloadsUnderLoad$$' -v ./cmd/gateway | grep -v '"level"'
+
+library: build ## docs/adding-a-library.md with SciPy, in a copy of the checkout; it asks your package index
+	TEST_LIBRARY=1 $(GO) test -count=1 -timeout 60m -run '^TestAddingALibraryDocument$$' -v ./cmd/gateway
 
 soak: build ## 2,000 requests in a row; fails when memory or descriptors grow
 	@.venv/bin/python scripts/with_gateway.py -- .venv/bin/python scripts/soak.py

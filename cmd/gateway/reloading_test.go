@@ -53,7 +53,8 @@ func TestReloadsUnderLoad(t *testing.T) {
 		fewPrograms(t, filepath.Join(dir, "corpus"))
 	}
 	admin := freeAddress(t)
-	r := startGateway(t, "--policy-dir", dir, "--policy-reload=false", "--admin-listen", admin, "--audit-file", "off")
+	r := startGateway(t, "--policy-dir", dir, "--policy-reload=false", "--admin-listen", admin, "--audit-file", "off",
+		"--policy-deadline", "1m") // a machine that has no time is no fault of the policy
 	p := &swapping{t: t, dir: dir, admin: "http://" + admin, refused: map[string]bool{}}
 	p.put(true)
 	p.put(false) // both revisions are known from here on
@@ -61,6 +62,8 @@ func TestReloadsUnderLoad(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	var callers sync.WaitGroup
 	var asked atomic.Int64
+	defer callers.Wait()
+	defer stop()
 	for range 2 {
 		callers.Go(func() {
 			for ctx.Err() == nil {

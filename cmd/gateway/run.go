@@ -117,7 +117,7 @@ refused the program.`,
 	root.SetErr(a.stderr)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
 	root.AddCommand(a.serveCommand(), a.runCommand(), a.checkCommand(), a.configCommand(), a.doctorCommand(), a.tokenCommand(), a.versionCommand())
-	root.AddCommand(a.pluginCommand(), a.mcpCommand(), a.auditCommand())
+	root.AddCommand(a.pluginCommand(), a.mcpCommand(), a.auditCommand(), a.libraryCommand())
 	root.AddCommand(a.policyCommand())
 	return root
 }
