@@ -65,8 +65,8 @@ deny contains {"rule": "blocked-import", "msg": msg, "at": entry.at, "subject": 
 #   id: missing-import
 #   hint: "Write it with numpy, sympy or mpmath, or in plain Python."
 #   hints:
-#     matplotlib: "Make the figure with Plotly: import plotly.graph_objects as go; go.Figure(go.Scatter(x=x, y=y)).show()"
-#     matplotlib.pyplot: "Make the figure with Plotly: import plotly.graph_objects as go; go.Figure(go.Scatter(x=x, y=y)).show()"
+#     matplotlib: "Make the figure with Plotly: import plotly.graph_objects as go; go.Figure(go.Scatter(x=x, y=y)).show(); a histogram: plotly.express.histogram(x=x).show()"
+#     matplotlib.pyplot: "Make the figure with Plotly: import plotly.graph_objects as go; go.Figure(go.Scatter(x=x, y=y)).show(); a histogram: plotly.express.histogram(x=x).show()"
 #     networkx: "Keep the graph as a dict of lists; shortest paths by heapq, breadth first by collections.deque."
 #     numba: "Leave the decorator out; for speed write the loop as numpy arrays."
 #     pandas: "A table is a list or dict of columns, or a NumPy array; plotly.express takes those as they are."
