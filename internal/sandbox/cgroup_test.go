@@ -249,6 +249,11 @@ func TestUnifiedWrites(t *testing.T) {
 	}
 	put("own/cgroup.controllers", "cpu memory pids")
 	put("own/cgroup.subtree_control", "")
+	// Those that the kernel would have made: what is written makes none that its
+	// writer could read again without being root.
+	for _, file := range []string{"memory.max", "memory.oom.group", "cgroup.procs"} {
+		put("own/sluice-x/one/"+file, "")
+	}
 	for file, text := range map[string]string{"memory.swap.max": "", "pids.max": "", "memory.events": "low 0\noom 2\noom_kill 1\n", "memory.peak": "4096\n", "cpu.stat": "usage_usec 1500\nuser_usec 1\n"} {
 		put("own/sluice-x/one/"+file, text)
 	}
