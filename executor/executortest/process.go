@@ -97,7 +97,8 @@ type process struct {
 	inodes map[string]string // of its pipes: what they are, to what /proc calls them
 
 	out, err *record
-	line     chan string // the first line of standard output
+	line     chan string   // the first line of standard output
+	heard    chan struct{} // closed when standard output has ended
 	gone     chan struct{}
 	state    *os.ProcessState // when gone is closed
 
@@ -134,7 +135,7 @@ func (p *process) sockets() string { return filepath.Join(p.base, "s") }
 
 // spawn starts the program and does not wait for anything.
 func (h *host) spawn(program Program, how launching) (_ *process, err error) {
-	p := &process{out: &record{}, err: &record{}, line: make(chan string, 1), gone: make(chan struct{}), inodes: map[string]string{}}
+	p := &process{out: &record{}, err: &record{}, line: make(chan string, 1), gone: make(chan struct{}), heard: make(chan struct{}), inodes: map[string]string{}}
 	if p.base, err = os.MkdirTemp("", "kit"); err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}
@@ -201,7 +202,7 @@ func (p *process) launch(how launching) error {
 		return err
 	}
 	go func() { _, _ = io.Copy(p.err, errs[0]); _ = errs[0].Close() }()
-	go p.readOut(out[0])
+	go func() { defer close(p.heard); p.readOut(out[0]) }()
 	go func() {
 		_ = p.cmd.Wait() // the state tells
 		p.state = p.cmd.ProcessState
