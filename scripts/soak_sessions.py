@@ -4,7 +4,7 @@
 For MINUTES (3). Each session holds its own name and a count; every answer is held to them. Cells are ended from inside (exit, a
 bad address, an endless loop, too much memory, too much output) and, every half second, some process of a session or a waiting
 child is killed from outside. Fails on an answer of another session, on a count that is not what the kept cells made, on a
-cell that ended itself and cost more than itself, and when processes, descriptors or control groups are left when all
+cell that ended badly and was kept, and when processes, descriptors or control groups are left when all
 sessions are closed.
 """
 import collections
