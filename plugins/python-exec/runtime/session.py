@@ -50,7 +50,7 @@ def keep(control, zygote):
         message, fds, _, _ = socket.recv_fds(sock, 4096, 8)
     if len(fds) != 4:
         return 0
-    if os.fork() == 0:
+    if zygote.apart.copier.fork() == 0:
         begin(_decode(message.decode()), fds, zygote)
     for fd in fds:
         os.close(fd)
