@@ -55,9 +55,9 @@ type host struct {
 	pem  string
 }
 
-// newHost makes a certificate as go-plugin's host does.
+// newHost makes a certificate as the gateway does.
 func newHost() (*host, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P521(), rand.Reader)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}

@@ -92,6 +92,10 @@ func (k *keeper) newGeneration(spec Plugin, program *os.File) (*generation, stri
 		spec: spec, base: base, words: &ring{}, alarm: make(chan struct{}, 1), texts: map[digest]int{},
 		overruns: window{length: p.times.exitWindow}, blamed: make(chan struct{}),
 	}
+	identity, certificate, err := newIdentity()
+	if err != nil {
+		return nil, "", errors.Join(err, os.RemoveAll(base))
+	}
 	g.log = &stderrLog{log: k.log, words: g.words}
 	g.child = newChild(p.host.offer, p.times.pipes, g.log)
 	var printed *io.PipeReader
@@ -101,7 +105,7 @@ func (k *keeper) newGeneration(spec Plugin, program *os.File) (*generation, stri
 		HandshakeConfig:  wire.Handshake(),
 		Plugins:          wire.HostPlugins(),
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		AutoMTLS:         true,
+		TLSConfig:        identity,
 		SkipHostEnv:      true,
 		StartTimeout:     min(p.times.handshake, spec.StartTimeout),
 		GRPCDialOptions:  wire.HostDialOptions(),
@@ -111,7 +115,7 @@ func (k *keeper) newGeneration(spec Plugin, program *os.File) (*generation, stri
 		SyncStdout:       g.said,
 		SyncStderr:       g.said,
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, socketDir string) (runner.Runner, error) {
-			g.child.prepare(p.command(spec, program, cmd.Env, state), socketDir)
+			g.child.prepare(p.command(spec, program, append(cmd.Env, envClientCert+"="+certificate), state), socketDir)
 			return g.child, nil
 		},
 	})
