@@ -70,6 +70,11 @@ openapi: ## lint the OpenAPI document, where npm can run the linter
 	@if npx --yes $(REDOCLY) --version >/dev/null 2>&1; then npx --yes $(REDOCLY) lint internal/front/rest/openapi.json 2>&1 | tail -n 3; exit $${PIPESTATUS[0]}; \
 	else echo 'SKIPPED: openapi: npx cannot run $(REDOCLY) here'; fi
 
+examples: build ## the example plugins against the whole contract; the one in Python installs grpcio into .build
+	$(MAKE) -C examples/plugin-starlark verify
+	$(MAKE) -C examples/plugin-javascript verify
+	$(MAKE) -C examples/plugin-python-native verify
+
 verify: build ## the plugins against the whole contract, nothing skipped
 	bin/gateway plugin verify --strict bin/plugins/calc
 	bin/gateway plugin verify --strict bin/plugins/python-exec

@@ -23,6 +23,7 @@ type verifying struct {
 	given    string // settings of the plugin, JSON or a file's name
 	only     []string
 	strict   bool
+	quick    bool
 	patience time.Duration
 	output   *outputFlag
 }
@@ -47,6 +48,7 @@ something did; 2 wrong command line or configuration.`,
 	}
 	v.output = outputOn(cmd)
 	cmd.Flags().BoolVar(&v.strict, "strict", false, "a skipped check is a failure")
+	cmd.Flags().BoolVar(&v.quick, "quick", false, "fewer rounds in the checks that run many (S25, O06)")
 	cmd.Flags().StringSliceVar(&v.only, "check", nil, "run these `CHECKS` alone, for example S09,S11")
 	cmd.Flags().StringVar(&v.given, "settings", "", "the plugin's settings: a JSON `OBJECT`, or a file that holds one")
 	cmd.Flags().DurationVar(&v.patience, "timeout", 2*time.Minute, "for all checks together; what is left fails")
@@ -57,7 +59,7 @@ something did; 2 wrong command line or configuration.`,
 			return misused(err)
 		}
 		began := time.Now()
-		report, err := executortest.Verify(cmd.Context(), program, executortest.Options{Only: v.only, Patience: v.patience, Progress: v.progress(a)})
+		report, err := executortest.Verify(cmd.Context(), program, executortest.Options{Only: v.only, Patience: v.patience, Short: v.quick, Progress: v.progress(a)})
 		if err != nil {
 			return misused(err)
 		}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestWritingAPlugin runs the page's commands, in their order, as a reader would.
+func TestWritingAPlugin(t *testing.T) {
+	notTwice(t)
+	dir := t.TempDir()
+	t.Setenv("SLUICE", repository(t))
+	t.Setenv("SLUICE_CONFIG", "")
+	var said []string
+	for _, b := range blocks(t, "docs/writing-a-plugin.md") {
+		if b.language == "sh" {
+			said = append(said, shell(t, dir, b.text))
+		}
+	}
+	if len(said) != 4 || !strings.Contains(said[1], "45 passed, 0 failed, 0 skipped") || said[3] != "hi\n" {
+		t.Errorf("the page's commands said %q", said)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "plugin-toy", "policies", "toy.rego")); err != nil {
+		t.Error(err)
+	}
+	if status, _, errs := gatewayCommand(t, "plugin", "new", "Toy!"); status != exitUsage || !strings.Contains(errs, "no name for a language") {
+		t.Errorf("status %d: %s", status, errs)
+	}
+	if status, _, errs := gatewayCommand(t, "plugin", "new", "toy", "--dir", filepath.Join(dir, "plugin-toy")); status != exitFailed || !strings.Contains(errs, "file exists") {
+		t.Errorf("over another: status %d: %s", status, errs)
+	}
+}
+
+// TestPythonSkeletonIsTheExample: what is proved of one holds for the other.
+func TestPythonSkeletonIsTheExample(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "plugin-rpn")
+	if status, _, errs := gatewayCommand(t, "plugin", "new", "rpn", "--lang", "python", "--dir", dir); status != exitOK {
+		t.Fatal(errs)
+	}
+	for _, name := range []string{"plugin.py", "requirements.lock"} {
+		made, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		example, err := os.ReadFile(filepath.Join(repository(t), "examples", "plugin-python-native", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, made, _ = bytes.Cut(made, []byte("\n")) // the first line tells of the language
+		_, example, _ = bytes.Cut(example, []byte("\n"))
+		if !bytes.Equal(made, example) {
+			t.Errorf("%s of the skeleton differs from the example", name)
+		}
+	}
+}
