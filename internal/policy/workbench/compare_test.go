@@ -3,6 +3,7 @@ package workbench
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -96,5 +97,48 @@ func TestWhatHasNoVerdict(t *testing.T) {
 	stop()
 	if _, err := (&Comparer{Old: p, New: p, Parse: python.parse}).Compare(ctx, cases("print(1)", "a")); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
+	}
+}
+
+// Ten thousand recorded decisions of four callers, against a policy that refuses
+// one name more and one fewer: every count is right, each program is parsed once.
+func TestTenThousandDecisions(t *testing.T) {
+	python := startParser(t)
+	old, changed := load(t, shippedFolder(t)), load(t, changedFolder(t))
+	const all, programs = 10_000, 200
+	var asked []Case
+	for i := range all {
+		code := fmt.Sprintf("print(%d)\n", i%programs)
+		switch i % programs {
+		case 0:
+			code = "import numpy\nnumpy.random.seed(1)\n"
+		case 1:
+			code = "open('x')\n"
+		}
+		one := cases(code, []string{"a", "b", "c", "d"}[i/programs%4])[0]
+		one.Recorded = &Verdict{Allow: i%programs != 1, Reasons: []Reason{}}
+		if !one.Recorded.Allow {
+			one.Recorded.Reasons = []Reason{{Rule: "blocked-name", Level: "error", Line: 1, Column: 1}}
+		}
+		asked = append(asked, one)
+	}
+	done := 0
+	c := Comparer{Old: old, New: changed, Parse: python.parse, Workers: 4, Progress: func(n int) { done = n }}
+	got, err := c.Compare(context.Background(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if python.times != programs || got.Programs != programs || done != all {
+		t.Errorf("parsed %d times, %d programs, told of %d", python.times, got.Programs, done)
+	}
+	if got.Counts[NewlyRefused] != all/programs || got.Counts[NewlyAllowed] != all/programs || got.Counts[Same] != all-2*all/programs {
+		t.Errorf("%+v", got.Counts)
+	}
+	sum := 0
+	for _, caller := range got.Callers {
+		sum += caller.Cases
+	}
+	if sum != all || got.Rules["blocked-name"].NewlyAllowed != all/programs || got.Rules["blocked-path"].NewlyRefused != all/programs {
+		t.Errorf("callers %d, rules %+v %+v", sum, got.Rules["blocked-name"], got.Rules["blocked-path"])
 	}
 }
