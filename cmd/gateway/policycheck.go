@@ -28,28 +28,45 @@ configuration.`,
 	output := outputOn(cmd)
 	w.addTo(a, cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		name, folder, err := w.folder()
+		if err != nil {
+			return err
+		}
+		// What is at fault without any plugin is told before one is started.
+		if _, err := policy.Load(cmd.Context(), policy.Config{FS: folder, SkipCorpus: true}); err != nil && !needsPlugin(err) {
+			return a.tellCheck(checkReport{Folder: name, Faults: faultsOf(err)}, output)
+		}
 		return w.with(cmd, "", func(ctx context.Context, h *house) error {
 			begin := time.Now()
-			store, err := h.loadFolder(ctx, h.policyFS(), true)
+			store, err := h.loadFolder(ctx, folder, true)
 			if ctx.Err() != nil {
 				return err
 			}
-			report := checkReport{Folder: h.policyName(), Faults: faultsOf(err), took: time.Since(begin)}
+			report := checkReport{Folder: name, Faults: faultsOf(err), took: time.Since(begin)}
 			if err == nil {
 				report.about(store.Status())
 			}
-			if output.value == "json" {
-				err = writeJSON(a.stdout, report)
-			} else {
-				err = written(report.text(&painter{w: a.stdout, color: a.colored(a.stdout)}))
-			}
-			if err == nil && !report.Good {
-				err = &exitError{status: exitFailed}
-			}
-			return err
+			return a.tellCheck(report, output)
 		})
 	}
 	return cmd
+}
+
+// needsPlugin says that a plugin may bring what is missing: a language that no
+// schema in the folder describes.
+func needsPlugin(err error) bool { return strings.Contains(err.Error(), "which no plugin") }
+
+func (a *app) tellCheck(report checkReport, output *outputFlag) error {
+	var err error
+	if output.value == "json" {
+		err = writeJSON(a.stdout, report)
+	} else {
+		err = written(report.text(&painter{w: a.stdout, color: a.colored(a.stdout)}))
+	}
+	if err == nil && !report.Good {
+		err = &exitError{status: exitFailed}
+	}
+	return err
 }
 
 // faultsOf are the single faults of a load.
