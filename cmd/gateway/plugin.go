@@ -14,6 +14,6 @@ runs, at its admin listener. docs/writing-a-plugin.md has the whole story.`,
 	}
 	cmd.AddCommand(a.pluginVerifyCommand(), a.pluginListCommand(), a.pluginInfoCommand(), a.pluginLogsCommand())
 	cmd.AddCommand(a.pluginOrderCommands()...)
-	cmd.AddCommand(a.pluginNewCommand())
+	cmd.AddCommand(a.pluginNewCommand(), a.pluginDevCommand())
 	return cmd
 }

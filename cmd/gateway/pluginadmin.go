@@ -265,9 +265,9 @@ func (a *app) pluginOrderCommand(verb, short, long string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var done plugins.Done
-		if err := json.Unmarshal(body, &done); err != nil {
-			return failed(fmt.Errorf("read the gateway's answer: %w", err))
+		done, err := doneOf(body)
+		if err != nil {
+			return err
 		}
 		if output.value == "json" {
 			return writeJSON(a.stdout, done)
@@ -275,6 +275,13 @@ func (a *app) pluginOrderCommand(verb, short, long string) *cobra.Command {
 		return written(showDone(a.stdout, done))
 	}
 	return cmd
+}
+
+func doneOf(body []byte) (done plugins.Done, err error) {
+	if err := json.Unmarshal(body, &done); err != nil {
+		return done, failed(fmt.Errorf("read the gateway's answer: %w", err))
+	}
+	return done, nil
 }
 
 func showDone(w io.Writer, d plugins.Done) error {
