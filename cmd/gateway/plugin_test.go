@@ -37,7 +37,7 @@ func TestPluginVerifySaysWhatIsWrong(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"/nowhere/plugin":                         "no such file",
-		"--check X99 " + calcPath(t):              "no check has one of the names",
+		"--check S01,X99 " + calcPath(t):          `there is no check "X99"`,
 		"--settings [] " + calcPath(t):            "--settings",
 		"--settings /nowhere/file " + calcPath(t): "--settings",
 		"plugin_test.go":                          "not an executable file",

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -31,6 +32,9 @@ type Options struct {
 // checks H08 and H09, and looks into /proc; without them these are skipped.
 func Verify(ctx context.Context, p Program, o Options) (Report, error) {
 	r := Report{Program: p.Path}
+	if err := known(o.Only); err != nil {
+		return r, err
+	}
 	var err error
 	if r.SHA256, err = digestOf(p.Path); err != nil {
 		return r, fmt.Errorf("verify %s: %w", p.Path, err)
@@ -47,6 +51,21 @@ func Verify(ctx context.Context, p Program, o Options) (Report, error) {
 	v := &verifier{ctx: ctx, options: o, host: h, report: &r, suite: &suite{program: p, short: o.Short, verifier: h}}
 	v.all()
 	return r, nil
+}
+
+// known refuses an id that no check has: a slip of the hand must not pass.
+func known(only []string) error {
+	ids := []string{"H02"}
+	for _, c := range slices.Concat(alone(), handshakeChecks(), describeChecks(), submitChecks(), sessionChecks(), operationChecks(), processChecks(), lastChecks()) {
+		ids = append(ids, c.id)
+	}
+	for _, id := range only {
+		if !slices.Contains(ids, id) {
+			slices.Sort(ids)
+			return fmt.Errorf("there is no check %q; there are %s", id, strings.Join(slices.Compact(ids), ", "))
+		}
+	}
+	return nil
 }
 
 func digestOf(path string) (string, error) {
