@@ -38,7 +38,7 @@ demo: build ## show a SymPy program, a figure and a refused program, requests an
 test: build ## build everything and pass all tests
 	$(GO) test -timeout 20m ./...
 
-check: lint race policy-test upstream openapi library reloads ## linters, the race detector, everything
+check: lint race stock upstream openapi ## linters, the race detector, everything
 
 lint:
 	$(GO) vet ./...

@@ -135,7 +135,13 @@ func (f *folder) keeper(name string) func(body []byte) {
 	return nil
 }
 
+// readFile looks before it opens: opening a pipe waits for its other end.
 func readFile(fsys fs.FS, name string) (body []byte, err error) {
+	if info, err := fs.Stat(fsys, name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
 	file, err := fsys.Open(name)
 	if err != nil {
 		return nil, err

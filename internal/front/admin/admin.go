@@ -5,12 +5,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/pprof"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,7 +65,7 @@ func New(cfg Config) http.Handler {
 		"GET /metrics":              cfg.Metrics,
 		"GET /admin/policy":         http.HandlerFunc(s.policy),
 		"POST /admin/policy/reload": http.HandlerFunc(s.reload),
-		"GET /debug/pprof/":         http.HandlerFunc(profiles),
+		"GET /debug/pprof/":         http.HandlerFunc(s.profiles),
 		"GET /{$}":                  http.HandlerFunc(s.list),
 	}
 	for pattern, handler := range cfg.Routes {
@@ -90,7 +92,7 @@ func pathOf(pattern string) string {
 }
 
 // ServerFor is an http.Server for the handler. A profile of the process takes
-// as long as it is asked to, up to the limit of an answer.
+// as long as it is asked to, up to longestProfile.
 func ServerFor(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 3 * time.Minute, IdleTimeout: 2 * time.Minute,
@@ -130,7 +132,7 @@ func (s *server) admit(r *http.Request) error {
 		if !ownName(r.Host) {
 			return refusal{status: http.StatusForbidden, detail: "this Host is not one of this machine's: ask http://127.0.0.1 or http://localhost, or forward with a token"}
 		}
-		if err := s.origin.Check(r); err != nil {
+		if err := s.origin.Check(asPost(r)); err != nil {
 			return refusal{status: http.StatusForbidden, detail: "a web page of another origin asks for this"}
 		}
 		return nil
@@ -151,12 +153,21 @@ func (s *server) admit(r *http.Request) error {
 // throughProxy says whether somebody forwarded the request: then it may come
 // from anywhere.
 func throughProxy(r *http.Request) bool {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
-		if r.Header.Get(name) != "" {
+	for name := range r.Header { // an empty line first would hide the proxy's own from Get
+		if strings.HasPrefix(name, "X-Forwarded") || strings.HasPrefix(name, "Cf-") || slices.Contains(
+			[]string{"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Forwarded-For", "True-Client-Ip", "X-Envoy-External-Address"}, name) {
 			return true
 		}
 	}
 	return false
+}
+
+// asPost is the request as the check of origins should see it: a profile costs
+// the process something, so a page of elsewhere may not even GET.
+func asPost(r *http.Request) *http.Request {
+	asked := *r
+	asked.Method = http.MethodPost
+	return &asked
 }
 
 // ownName says whether a Host names this machine: localhost, or a loopback
@@ -216,8 +227,18 @@ func (s *server) unknown(w http.ResponseWriter, _ *http.Request) {
 	s.refuse(w, refusal{status: http.StatusNotFound, detail: "no such route; GET / lists them"})
 }
 
+// longestProfile bounds a profile or trace: net/http/pprof lengthens the
+// answer's own limit by what is asked for.
+const longestProfile = 120
+
 // profiles are net/http/pprof's, but for the process's command line.
-func profiles(w http.ResponseWriter, r *http.Request) {
+func (s *server) profiles(w http.ResponseWriter, r *http.Request) {
+	if text := r.FormValue("seconds"); text != "" {
+		if n, err := strconv.ParseFloat(text, 64); err != nil || !(n >= 0 && n <= longestProfile) {
+			s.refuse(w, refusal{status: http.StatusBadRequest, detail: fmt.Sprintf("seconds is a number from 0 to %d", longestProfile)})
+			return
+		}
+	}
 	switch r.URL.Path {
 	case "/debug/pprof/profile":
 		pprof.Profile(w, r)

@@ -76,6 +76,9 @@ func TestWhoIsLetIn(t *testing.T) {
 		"a name that begins so":      {ask: ask{host: "localhost.evil.example"}, want: 403},
 		"no host":                    {ask: ask{host: ""}, want: 403},
 		"a proxy without a token":    {ask: ask{host: "localhost", header: map[string]string{"X-Forwarded-For": "203.0.113.5"}}, want: 401},
+		"an empty forwarded header":  {ask: ask{host: "localhost", header: map[string]string{"X-Forwarded-For": ""}}, want: 401},
+		"a proxy that says https":    {ask: ask{host: "localhost", header: map[string]string{"X-Forwarded-Proto": "https"}}, want: 401},
+		"a GET of a page elsewhere":  {ask: ask{host: "localhost", header: map[string]string{"Sec-Fetch-Site": "cross-site"}}, want: 403},
 		"beyond, nothing":            {beyond: true, ask: ask{host: "localhost"}, want: 401},
 		"beyond, a wrong token":      {beyond: true, ask: ask{host: "x", header: bearer("nobody's token")}, want: 401},
 		"beyond, a token of callers": {beyond: true, ask: ask{host: "x", header: bearer(solveToken)}, want: 403},
@@ -89,6 +92,16 @@ func TestWhoIsLetIn(t *testing.T) {
 		if w.Code >= 400 {
 			wantProblem(t, name, w)
 		}
+	}
+}
+
+func TestProfilesAreBounded(t *testing.T) {
+	for _, path := range []string{"trace?seconds=1e9", "profile?seconds=121", "heap?seconds=-1", "trace?seconds=NaN"} {
+		w := do(front(t, true, &standing{}), ask{method: http.MethodGet, path: "/debug/pprof/" + path, host: "localhost"})
+		if w.Code != http.StatusBadRequest {
+			t.Errorf("%s: answered %d", path, w.Code)
+		}
+		wantProblem(t, path, w)
 	}
 }
 
