@@ -52,7 +52,7 @@ func assemble(cfg *config.Loaded, getenv func(string) string, log *slog.Logger, 
 	h.drain.Store(int64(cfg.Drain))
 	h.metrics = telemetry.New(telemetry.Config{Version: version, Build: build, State: h.telemetry})
 	var err error
-	if h.journal, err = audit.Open(auditConfig(cfg.Audit, stdout, log, h.policies.mask)); err != nil {
+	if h.journal, err = audit.Open(auditConfig(cfg.Audit, stdout, log, &h.policies)); err != nil {
 		return nil, misused(fmt.Errorf("audit.file: %w", err))
 	}
 	hosting, err := h.hostConfig(getenv)

@@ -9,10 +9,10 @@ import (
 )
 
 // auditConfig is the decision log as the configuration wants it.
-func auditConfig(c config.Audit, stdout io.Writer, log *slog.Logger, mask func(map[string]any) error) audit.Config {
+func auditConfig(c config.Audit, stdout io.Writer, log *slog.Logger, policies *standing) audit.Config {
 	return audit.Config{
 		File: c.File, Stdout: stdout, Log: log, Labels: map[string]string{"app": "sluice", "version": version},
-		Mask:        mask,
+		Mask: policies.mask, Masks: policies.masks,
 		RotateBytes: int64(c.RotateSize), RotateEvery: c.RotateEvery, KeepFiles: c.KeepFiles, KeepFor: c.KeepFor,
 	}
 }
@@ -23,4 +23,10 @@ func (s *standing) mask(event map[string]any) error {
 		return store.Mask(event)
 	}
 	return nil
+}
+
+// masks says whether the policy in force hides anything there.
+func (s *standing) masks() bool {
+	store := s.store.Load()
+	return store != nil && store.Masks()
 }

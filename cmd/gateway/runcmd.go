@@ -10,11 +10,9 @@ import (
 
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/front/rest"
+	"github.com/sluice-gateway/sluice/internal/front/toolcall"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
-
-// figureType is the media type of a figure among a run's products.
-const figureType = "application/vnd.plotly.v1+json"
 
 func (a *app) runCommand() *cobra.Command {
 	p := &program{}
@@ -128,7 +126,7 @@ func (a *app) answerJSON(ans gateway.Answer) error {
 
 func lastFigure(products []executor.Artifact) (figure []byte) {
 	for _, p := range products {
-		if p.MediaType == figureType {
+		if p.MediaType == toolcall.FigureType {
 			figure = p.Data
 		}
 	}

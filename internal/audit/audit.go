@@ -27,6 +27,9 @@ type Config struct {
 	// took out in "erased" and what it replaced in "masked". At its error the
 	// event is written without input and result. nil: all is written as it is.
 	Mask func(event map[string]any) error
+	// Masks says whether Mask may change anything now: where it does not, no event
+	// is decoded for it. nil: it may.
+	Masks func() bool
 
 	Queue       int           // lines that may wait; 0: 4096
 	RotateBytes int64         // of one file before it is rotated; 0: 100 MiB; in whole MiB
@@ -42,6 +45,7 @@ const queueBytes = 32 << 20
 type Journal struct {
 	log    *slog.Logger
 	mask   func(map[string]any) error
+	masks  func() bool
 	labels map[string]string
 	out    io.Writer
 	shut   io.Closer
@@ -56,7 +60,7 @@ type Journal struct {
 
 // Open opens the journal, and fails when its file cannot be written.
 func Open(c Config) (*Journal, error) {
-	j := &Journal{log: c.Log, mask: c.Mask, labels: c.Labels, done: make(chan struct{})}
+	j := &Journal{log: c.Log, mask: c.Mask, masks: c.Masks, labels: c.Labels, done: make(chan struct{})}
 	if j.labels == nil {
 		j.labels = map[string]string{}
 	}
@@ -185,7 +189,7 @@ func (j *Journal) line(to []byte, e gateway.Entry, count *uint64) []byte {
 // that it might have hidden.
 func (j *Journal) encode(event Event) ([]byte, error) {
 	raw, err := json.Marshal(event)
-	if err != nil || j.mask == nil {
+	if err != nil || j.mask == nil || (j.masks != nil && !j.masks()) {
 		return raw, err
 	}
 	var object map[string]any

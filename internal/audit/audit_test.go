@@ -156,6 +156,19 @@ func TestAMaskIsAppliedAndItsFaultHidesAll(t *testing.T) {
 	}
 }
 
+func TestWithoutAMaskInForceNoEventIsDecoded(t *testing.T) {
+	asked := 0
+	j, _ := open(t, audit.Config{Stdout: &bytes.Buffer{}, Masks: func() bool { return false }, Mask: func(map[string]any) error { asked++; return nil }})
+	j.Record(entry())
+	shut(t, j)
+	j, _ = open(t, audit.Config{Stdout: &bytes.Buffer{}, Masks: func() bool { return true }, Mask: func(map[string]any) error { asked++; return nil }})
+	j.Record(entry())
+	shut(t, j)
+	if asked != 1 {
+		t.Errorf("the mask was asked %d times, want once: by the journal whose policy has one", asked)
+	}
+}
+
 // Texts that wait are bounded together, however many lines may wait.
 func TestWaitingTextsAreBounded(t *testing.T) {
 	g := &gate{entered: make(chan struct{}, 1), open: make(chan struct{})}

@@ -75,6 +75,13 @@ func prepareRef(ctx context.Context, c *compiled, ref ast.Ref, store storage.Sto
 	return &query, nil
 }
 
+// Masks says whether the policy in force has the rule data.system.log.mask:
+// without it Mask leaves every event as it is.
+func (s *Store) Masks() bool {
+	r := s.current.Load()
+	return r != nil && r.mask != nil
+}
+
 // Mask hides in an event of the decision log, as JSON, what the rule
 // data.system.log.mask of the policy in force points to below /input and
 // /result, and names in "erased" and "masked" what it hid. At an error the event
