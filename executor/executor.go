@@ -96,6 +96,7 @@ type Source struct {
 	ParseLimits  Limits
 	Labels       map[string]string // trace ids; never secrets
 	VerdictWait  time.Duration     // without a verdict by then: CANCELLED; 0: 30 s
+	JudgeOnly    bool              // no verdict will ever approve it: Parse may show the text beside others, in one process
 }
 
 // Digest is the SHA-256 of the submission's text.

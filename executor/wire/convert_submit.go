@@ -15,7 +15,7 @@ func sourceToWire(s executor.Source) *executorpb.Source {
 		Sections: cleanAll(s.Sections), AllSections: s.Sections == nil,
 		ValueWanted: s.ValueWanted, MaxTreeBytes: s.MaxTreeBytes,
 		ParseLimits: limitsToWire(s.ParseLimits), Labels: labelsToWire(s.Labels),
-		VerdictWaitMs: toUnits(s.VerdictWait, time.Millisecond),
+		VerdictWaitMs: toUnits(s.VerdictWait, time.Millisecond), JudgeOnly: s.JudgeOnly,
 	}
 }
 
@@ -33,7 +33,7 @@ func sourceFromWire(s *executorpb.Source) executor.Source {
 		Code: s.GetCode(), SessionID: s.GetSessionId(), Stdin: s.GetStdin(),
 		ValueWanted: s.GetValueWanted(), MaxTreeBytes: s.GetMaxTreeBytes(),
 		ParseLimits: limitsFromWire(s.GetParseLimits()), Labels: maps.Clone(s.GetLabels()),
-		VerdictWait: fromUnits(s.GetVerdictWaitMs(), time.Millisecond),
+		VerdictWait: fromUnits(s.GetVerdictWaitMs(), time.Millisecond), JudgeOnly: s.GetJudgeOnly(),
 	}
 	if !s.GetAllSections() {
 		src.Sections = append([]string{}, s.GetSections()...)

@@ -33,7 +33,7 @@ func fullSource() executor.Source {
 	return executor.Source{
 		ID: "i", Language: "l", Tool: "t", Code: []byte("c"), SessionID: "s", Stdin: []byte("in"),
 		Sections: []string{"a"}, ValueWanted: true, MaxTreeBytes: 9, ParseLimits: fullLimits(),
-		Labels: map[string]string{"k": "v"}, VerdictWait: time.Second,
+		Labels: map[string]string{"k": "v"}, VerdictWait: time.Second, JudgeOnly: true,
 	}
 }
 

@@ -17,7 +17,7 @@ const PluginName = "executor"
 
 // ContractMinor is the minor version of executor.proto that this package was
 // built to.
-const ContractMinor = 1
+const ContractMinor = 2
 
 // Errors of the host's half.
 var (

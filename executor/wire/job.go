@@ -198,7 +198,7 @@ func (j *job) handle() executor.Result {
 		return executor.Result{Status: executor.StatusVerdictMismatch}
 	case verdict.GetDeny() != nil:
 		return executor.Result{Status: executor.StatusDenied}
-	case verdict.GetApprove() == nil:
+	case verdict.GetApprove() == nil || j.src.JudgeOnly:
 		j.disorder.Store(true)
 		return executor.Result{}
 	}

@@ -73,14 +73,23 @@ func TestMessagesOutOfOrder(t *testing.T) {
 	p := serve(t, e)
 	bystander := submit(t, p.Client, "print fine")
 	cases := map[string]func(t *testing.T) rawStream{
-		"verdict first":    func(t *testing.T) rawStream { return rawSubmit(t, p, rawApprove(nil)) },
-		"cancel first":     func(t *testing.T) rawStream { return rawSubmit(t, p, rawCancel()) },
-		"empty first":      func(t *testing.T) rawStream { return rawSubmit(t, p, &executorpb.HostMessage{}) },
-		"second source":    func(t *testing.T) rawStream { return rawSubmit(t, p, wireSource("print x"), wireSource("print y")) },
-		"early verdict":    func(t *testing.T) rawStream { return rawSubmit(t, p, wireSource("parsesleep"), rawApprove(nil)) },
-		"empty message":    func(t *testing.T) rawStream { return rawSubmit(t, p, wireSource("print x"), &executorpb.HostMessage{}) },
-		"source at parse":  func(t *testing.T) rawStream { return rawSubmit(t, p, wireSource("parsesleep"), wireSource("x")) },
-		"verdict of none":  func(t *testing.T) rawStream { return rawVerdictOfNone(t, p) },
+		"verdict first":   func(t *testing.T) rawStream { return rawSubmit(t, p, rawApprove(nil)) },
+		"cancel first":    func(t *testing.T) rawStream { return rawSubmit(t, p, rawCancel()) },
+		"empty first":     func(t *testing.T) rawStream { return rawSubmit(t, p, &executorpb.HostMessage{}) },
+		"second source":   func(t *testing.T) rawStream { return rawSubmit(t, p, wireSource("print x"), wireSource("print y")) },
+		"early verdict":   func(t *testing.T) rawStream { return rawSubmit(t, p, wireSource("parsesleep"), rawApprove(nil)) },
+		"empty message":   func(t *testing.T) rawStream { return rawSubmit(t, p, wireSource("print x"), &executorpb.HostMessage{}) },
+		"source at parse": func(t *testing.T) rawStream { return rawSubmit(t, p, wireSource("parsesleep"), wireSource("x")) },
+		"verdict of none": func(t *testing.T) rawStream { return rawVerdictOfNone(t, p) },
+		"approved, not to run": func(t *testing.T) rawStream {
+			m := wireSource("print x")
+			m.GetSource().JudgeOnly = true
+			stream := rawSubmit(t, p, m)
+			if err := stream.Send(rawApprove(rawTree(t, stream))); err != nil {
+				t.Fatal(err)
+			}
+			return stream
+		},
 		"second verdict":   func(t *testing.T) rawStream { return rawSecond(t, p, rawApprove(nil)) },
 		"source while run": func(t *testing.T) rawStream { return rawSecond(t, p, wireSource("x")) },
 	}
@@ -101,8 +110,8 @@ func TestMessagesOutOfOrder(t *testing.T) {
 		t.Errorf("bystander: %+v, %v", res, err)
 	}
 	idle(t, p.Client)
-	if got := stats(t, p.Client).Results[invalid]; got != 7 {
-		t.Errorf("%d submissions were counted as out of order, want 7", got)
+	if got := stats(t, p.Client).Results[invalid]; got != 8 {
+		t.Errorf("%d submissions were counted as out of order, want 8", got)
 	}
 }
 

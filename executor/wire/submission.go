@@ -31,6 +31,7 @@ type Submission struct {
 	grace  time.Duration // that a run has to end when it is asked to
 
 	judged bool // a verdict was given; the caller's goroutine alone
+	shown  bool // it is to be judged and never run: Source.JudgeOnly
 	sent   atomic.Bool
 	in     chan received // what came after the tree; nil if ended
 }
@@ -47,6 +48,7 @@ var (
 	errClosed  = errors.New("submission was closed")
 	errStopped = errors.New("run did not stop when it was asked to")
 	errJudged  = errors.New("submission has its verdict already")
+	errShown   = errors.New("submission was made to be judged and never run")
 )
 
 // Submit sends src and waits until the plugin has parsed it: until its tree is
@@ -57,7 +59,7 @@ func (c *Client) Submit(ctx context.Context, src executor.Source) (*Submission, 
 	if res := c.refuseLarge(src); res != nil {
 		return &Submission{client: c, ended: res, ctx: ctx, cut: func(error) {}}, nil
 	}
-	s := &Submission{client: c, grace: graceOf(src)}
+	s := &Submission{client: c, grace: graceOf(src), shown: src.JudgeOnly}
 	s.ctx, s.cut = context.WithCancelCause(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() { s.cut(context.Cause(ctx)) })
 	timer := time.AfterFunc(parseTime(c.about.Load(), src)+hostGrace, func() { s.cut(ErrOverrun) })
@@ -388,6 +390,9 @@ func (s *Submission) Deny(decisionID string, reasons []string) {
 // handed to out.
 func (s *Submission) Run(ctx context.Context, g executor.Grant, out func(executor.Stream, []byte)) (executor.Result, error) {
 	defer s.Close()
+	if s.shown {
+		return executor.Result{}, fmt.Errorf("run: %w", errShown)
+	}
 	if ctx.Err() != nil && s.ended == nil && !s.judged {
 		s.judged = true
 		return executor.Result{Status: executor.StatusCancelled}, nil // nothing has run

@@ -200,6 +200,31 @@ func TestDeny(t *testing.T) {
 	}
 }
 
+func TestJudgeOnly(t *testing.T) {
+	e := &stub{}
+	p := serve(t, e)
+	src := source("print no")
+	src.JudgeOnly = true
+	for _, judge := range []func(s *Submission){
+		func(s *Submission) {
+			if _, err := s.Run(t.Context(), executor.Grant{}, nil); !errors.Is(err, errShown) {
+				t.Errorf("run: %v", err)
+			}
+		},
+		func(s *Submission) { s.Deny("", nil) },
+	} {
+		s, err := p.Client.Submit(t.Context(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		judge(s)
+	}
+	idle(t, p.Client)
+	if got := p.Client.Strikes(); e.ran.Load() != 0 || got != (Strikes{}) {
+		t.Errorf("ran %d, strikes %+v", e.ran.Load(), got)
+	}
+}
+
 func TestNoVerdictInTime(t *testing.T) {
 	p := serve(t, &stub{})
 	src := source("print x")

@@ -1090,6 +1090,10 @@ type Source struct {
 	Sections      []string               `protobuf:"bytes,11,rep,name=sections,proto3" json:"sections,omitempty"`                           // parts of the document that the policy reads; see all_sections
 	ValueWanted   bool                   `protobuf:"varint,12,opt,name=value_wanted,json=valueWanted,proto3" json:"value_wanted,omitempty"` // the last expression's value is wanted as text
 	AllSections   bool                   `protobuf:"varint,13,opt,name=all_sections,json=allSections,proto3" json:"all_sections,omitempty"` // sections is to be ignored: the whole document is wanted
+	// The text will be shown and never run: no verdict will approve it, and one
+	// that does is out of order. A plugin may then parse it where it parses others
+	// before and after; one that does not know this does as always. Minor version 2.
+	JudgeOnly     bool `protobuf:"varint,14,opt,name=judge_only,json=judgeOnly,proto3" json:"judge_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1211,6 +1215,13 @@ func (x *Source) GetValueWanted() bool {
 func (x *Source) GetAllSections() bool {
 	if x != nil {
 		return x.AllSections
+	}
+	return false
+}
+
+func (x *Source) GetJudgeOnly() bool {
+	if x != nil {
+		return x.JudgeOnly
 	}
 	return false
 }
@@ -3393,7 +3404,7 @@ const file_executor_proto_rawDesc = "" +
 	"\x06source\x18\x01 \x01(\v2\x1b.gateway.executor.v1.SourceH\x00R\x06source\x128\n" +
 	"\averdict\x18\x02 \x01(\v2\x1c.gateway.executor.v1.VerdictH\x00R\averdict\x125\n" +
 	"\x06cancel\x18\x03 \x01(\v2\x1b.gateway.executor.v1.CancelH\x00R\x06cancelB\x06\n" +
-	"\x04kind\"\x92\x04\n" +
+	"\x04kind\"\xb1\x04\n" +
 	"\x06Source\x12#\n" +
 	"\rsubmission_id\x18\x01 \x01(\tR\fsubmissionId\x12\x1a\n" +
 	"\blanguage\x18\x02 \x01(\tR\blanguage\x12\x12\n" +
@@ -3409,7 +3420,9 @@ const file_executor_proto_rawDesc = "" +
 	" \x01(\fR\x05stdin\x12\x1a\n" +
 	"\bsections\x18\v \x03(\tR\bsections\x12!\n" +
 	"\fvalue_wanted\x18\f \x01(\bR\vvalueWanted\x12!\n" +
-	"\fall_sections\x18\r \x01(\bR\vallSections\x1a9\n" +
+	"\fall_sections\x18\r \x01(\bR\vallSections\x12\x1d\n" +
+	"\n" +
+	"judge_only\x18\x0e \x01(\bR\tjudgeOnly\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xa1\x01\n" +
