@@ -219,8 +219,8 @@ func (h *house) languages() (list []executor.Language) {
 	return list
 }
 
-// parse has a plugin parse a program of the policy's corpus, which is refused
-// afterwards whatever it is.
+// parse has a plugin parse a program of the policy's corpus, or one that policies
+// are compared on, which is refused afterwards whatever it is.
 func (h *house) parse(ctx context.Context, language string, code []byte, sections []string) (executor.Tree, *executor.Result, error) {
 	target, err := h.host.Find(language)
 	if err != nil {
@@ -228,8 +228,8 @@ func (h *house) parse(ctx context.Context, language string, code []byte, section
 	}
 	sub, err := target.Submit(ctx, executor.Source{
 		ID: newRequestID(), Language: language, Tool: target.Tool().Name, Code: code, Sections: sections,
-		MaxTreeBytes: uint64(h.cfg.Limits.TreeBytes),
-		ParseLimits:  executor.Limits{Wall: h.cfg.Limits.ParseWall, MemoryBytes: uint64(h.cfg.Limits.Memory)},
+		MaxTreeBytes: uint64(h.cfg.Limits.TreeBytes), JudgeOnly: true,
+		ParseLimits: executor.Limits{Wall: h.cfg.Limits.ParseWall, MemoryBytes: uint64(h.cfg.Limits.Memory)},
 	})
 	if err != nil {
 		return executor.Tree{}, nil, err

@@ -17,6 +17,7 @@ type ask struct {
 	Sections     []string `json:"sections"` // nil: all
 	MaxTreeBytes uint64   `json:"max_tree_bytes"`
 	Memory       uint64   `json:"memory"` // bytes beyond the runtime's own; 0: no limit
+	Stays        bool     `json:"stays"`  // another text follows and none runs: see readers.go
 
 	Cell  uint64              `json:"cell"`  // the cell's number in its session; 0: no cell
 	Known map[string][]string `json:"known"` // what names stand for from earlier cells

@@ -14,7 +14,8 @@ type kind byte
 // The frames. A child waits for go and sends warmed once, with its listener
 // beside it where forbidden calls are named; then, for the source and code frames,
 // one of tree, compileError and tooLarge; then, for the run frame, at most one
-// figure and one end. Anything else ends the child.
+// figure and one end. A child that stays has the next source frame instead. Anything
+// else ends the child.
 const (
 	frameGo           kind = 'G' // host: empty
 	frameWarmed       kind = 'W' // child: empty

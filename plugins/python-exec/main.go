@@ -2,7 +2,7 @@
 // plugin: the gateway starts it and speaks to it over package wire.
 //
 // Begin with plugin.go (Parse) and program.go (Run); pool.go keeps children
-// ready, zygote.go speaks with the interpreter that they are forked from, and
+// ready, readers.go parses what is never run, zygote.go speaks with the interpreter that they are forked from, and
 // runtime/ holds the Python half, embedded. What a child sends is hostile: it is
 // read by frames.go and end.go alone, within bounds. extract.go is a sub-command
 // of its own: it reads a file's sets of names for vendor-sync.

@@ -71,6 +71,9 @@ func (p *plugin) Parse(ctx context.Context, src executor.Source) (executor.Progr
 	if src.SessionID != "" {
 		return p.parseCell(ctx, src)
 	}
+	if src.JudgeOnly {
+		return p.read(ctx, src)
+	}
 	program, err := p.parse(ctx, src, place{})
 	if err != nil {
 		return nil, err
@@ -117,6 +120,16 @@ func (p *plugin) parseIn(ctx context.Context, c *child, src executor.Source, at 
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, wall, executor.ErrWall)
 	defer cancel()
+	begin := time.Now()
+	tree, err := c.parse(ctx, p.question(src, at), src.Code)
+	if err != nil {
+		return nil, err
+	}
+	return &program{plugin: p, src: src, tree: tree, child: c, took: time.Since(begin), place: at}, nil
+}
+
+// question is what a child is asked about src.
+func (p *plugin) question(src executor.Source, at place) ask {
 	what := ask{
 		Sections: src.Sections, MaxTreeBytes: src.MaxTreeBytes, Memory: src.ParseLimits.MemoryBytes,
 		Cell: at.cell, Known: at.known,
@@ -125,12 +138,7 @@ func (p *plugin) parseIn(ctx context.Context, c *child, src executor.Source, at 
 		what.MaxTreeBytes = maxTreeBytes
 	}
 	fill(&what.Memory, p.cfg.MemoryBytes)
-	begin := time.Now()
-	tree, err := c.parse(ctx, what, src.Code)
-	if err != nil {
-		return nil, err
-	}
-	return &program{plugin: p, src: src, tree: tree, child: c, took: time.Since(begin), place: at}, nil
+	return what
 }
 
 // CheckHealth implements executor.HealthChecker. A deep check parses a constant

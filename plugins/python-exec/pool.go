@@ -29,6 +29,8 @@ type pool struct {
 	idle     []*child // oldest first
 	waiters  []chan *child
 	spent    []*child  // done with, oldest first: see lay
+	readers  []*reader // that wait for a text, the last used at the end
+	resting  *time.Timer
 	making   int       // children on their way
 	moved    time.Time // when one set out while none was on its way, or last arrived
 	hurry    int       // children wanted now, beside the waiters
@@ -56,6 +58,7 @@ func newPool(g ground, log *slog.Logger) (*pool, error) {
 	p := &pool{ground: g, cfg: g.cfg, log: log}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.wake = sync.NewCond(&p.mu)
+	p.resting = time.AfterFunc(readerIdle, p.rest)
 	for n := mostChildren; n > 0; n-- {
 		p.slots = append(p.slots, n)
 	}
@@ -253,6 +256,7 @@ func (p *pool) adopt(z *zygote) {
 			c.discard()
 		}
 		p.idle = nil
+		p.dismiss()
 		old.retire()
 	}
 	p.current = z
@@ -300,6 +304,7 @@ func (p *pool) bury(z *zygote) {
 		kept = append(kept, c)
 	}
 	p.idle = kept
+	p.dismiss()
 	p.unlay()
 	if !p.closed {
 		p.log.Warn("the interpreter has died; starting another")
@@ -331,6 +336,8 @@ func (p *pool) close() {
 	p.closed = true
 	idle, waiters, current := p.idle, p.waiters, p.current
 	p.idle, p.waiters, p.current = nil, nil, nil
+	p.resting.Stop()
+	p.dismiss()
 	p.unlay()
 	p.wake.Broadcast()
 	p.mu.Unlock()

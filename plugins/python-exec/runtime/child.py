@@ -1,4 +1,5 @@
-"""One child: parses one submission, waits for the verdict, runs it, ends.
+"""One child: parses one submission, waits for the verdict, runs it, ends; or
+parses one after another and runs none (readers.go).
 
 Begin with serve(). Until the run frame has come nothing of the submission is
 executed. Everything sent from here on is taken for hostile by the Go side.
@@ -274,12 +275,16 @@ def serve(control, zygote):
     zygote.calls.close(control)
     shown, base = zygote.shown, zygote.base
 
-    ask = json.loads(frames.receive(control, b"S"))
-    code = frames.receive(control, b"C")
-    if ask["memory"]:
-        limit(resource.RLIMIT_AS, base + ask["memory"], base + ask["memory"] + LIMIT_SLACK)
     sys.setrecursionlimit(PARSE_DEPTH)
-    program = judged(control, ask, code)
+    while True:
+        ask = json.loads(frames.receive(control, b"S"))
+        code = frames.receive(control, b"C")
+        if ask["memory"]:
+            limit(resource.RLIMIT_AS, base + ask["memory"], base + ask["memory"] + LIMIT_SLACK)
+        program = judged(control, ask, code)
+        if not ask["stays"]:
+            break
+        program = None  # of this text nothing runs; readers.go sends the next
     if program is None:
         return 0
     if ask["cell"]:
