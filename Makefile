@@ -12,7 +12,7 @@ OPA     := $(GO) tool -modfile=$(CURDIR)/tools/opa.mod opa
 DENIES  := --stdin-input --format pretty --data policies/main.rego $(patsubst %,--data %,$(wildcard policies/python_*.rego)) --data policies/allowlist.rego 'data.rules.python.deny[_].msg'
 LINT    := $(GO) tool -modfile=tools/golangci-lint.mod golangci-lint
 
-.PHONY: help build run demo test check lint race policy-test stock upstream openapi library reloads soak soak-sessions verify siege overload space ways bench clean
+.PHONY: help build run demo test check lint race policy-test stock upstream openapi library reloads replay-speed soak soak-sessions verify siege overload space ways bench clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -93,6 +93,9 @@ ways: build ## gateway doctor in the conditions of four kinds of host; needs roo
 
 reloads: build ## 500 reloads of the shipped policy under callers who never stop asking
 	@set -o pipefail; TEST_RELOADS=$(or $(COUNT),500) $(GO) test -count=1 -timeout 90m -run '^TestReloadsUnderLoad$$' -v ./cmd/gateway | grep -v '"level"'
+
+replay-speed: build ## policy replay and diff over COUNT=10000 programs that all differ: the seconds, and right counts
+	@set -o pipefail; TEST_REPLAY=$(or $(COUNT),10000) $(GO) test -count=1 -timeout 30m -run '^TestReplayOfManyPrograms$$' -v ./cmd/gateway | grep -v '^='
 
 library: build ## docs/adding-a-library.md with SciPy, in a copy of the checkout; it asks your package index
 	TEST_LIBRARY=1 $(GO) test -count=1 -timeout 60m -run '^TestAddingALibraryDocument$$' -v ./cmd/gateway
