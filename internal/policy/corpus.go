@@ -68,8 +68,27 @@ func readCorpusFile(name, text string) ([]example, error) {
 		return readList(e, kind == "deny", text)
 	}
 	e.deny, e.code = kind == "deny", []byte(text)
-	first, _, _ := strings.Cut(text, "\n")
+	first, rest, _ := strings.Cut(text, "\n")
+	if _, ok := headingOf(first); ok && e.language != "python" && strings.HasPrefix(strings.TrimSpace(first), "#") {
+		e.code = []byte("\n" + rest) // it may be no comment there
+	}
 	return []example{e}, e.heading(first)
+}
+
+// headingOf gives the words of a first line. The comment in which they stand is
+// of whatever language the program is in: #, --, //, ;, %, /* … */, (* … *), {- … -}.
+func headingOf(first string) (words string, ok bool) {
+	text := strings.TrimSpace(first)
+	for _, sign := range []string{"#", "--", "//", ";", "%", "/*", "(*", "{-"} {
+		ok = ok || strings.HasPrefix(text, sign)
+	}
+	words = strings.Trim(text, "#-/;%*(){} ")
+	for part := range strings.SplitSeq(words, ";") {
+		if part = strings.TrimSpace(part); strings.HasPrefix(part, wordExpect) || strings.HasPrefix(part, wordProfile) {
+			return words, ok
+		}
+	}
+	return "", false
 }
 
 // readList reads one program a line; "# expect: …" may end a line, and a line
@@ -117,7 +136,7 @@ func (e *example) heading(first string) error {
 // words reads "# expect: rule line, rule line; profile: name, name". Where the
 // line is left out, any line will do.
 func (e *example) words(comment string) error {
-	text, ok := strings.CutPrefix(strings.TrimSpace(comment), "#")
+	text, ok := headingOf(comment)
 	if !ok {
 		return nil
 	}

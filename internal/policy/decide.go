@@ -41,7 +41,7 @@ func (r *revision) decide(ctx context.Context, q gateway.Question, begin time.Ti
 	}()
 	l, ok := r.languages[q.Language]
 	if !ok {
-		return d, fmt.Errorf("rules for language %q: %w", q.Language, gateway.ErrNoPolicy)
+		return d, noRules(q.Language)
 	}
 	if q.Profile, err = r.profile(q.Profile); err != nil {
 		return d, err

@@ -82,7 +82,7 @@ func (s *Store) Explain(ctx context.Context, q gateway.Question) (Explanation, e
 func (r *revision) watched(ctx context.Context, q gateway.Question, tracer topdown.QueryTracer) (gateway.Decision, ast.Value, error) {
 	l, ok := r.languages[q.Language]
 	if !ok {
-		return gateway.Decision{}, nil, fmt.Errorf("rules for language %q: %w", q.Language, gateway.ErrNoPolicy)
+		return gateway.Decision{}, nil, noRules(q.Language)
 	}
 	var err error
 	if q.Profile, err = r.profile(q.Profile); err != nil {

@@ -212,7 +212,7 @@ func remedies() []remedy {
 		{"rego_type_error", "compare it with the schema in schemas/"},
 		{"is not read by the entry point", "rules for a language are in package rules.LANGUAGE, your own in package custom.NAME"},
 		{"names no language", "write above the package line: # METADATA, # scope: package, # custom: {language: python}"},
-		{"which no plugin and no file in", "correct the language's name, or add its schema"},
+		{"which no plugin and no file in", "put the plugin of that language into the configuration and start it (gateway plugin enable), correct the language's name, or add its schema"},
 		{"the decision never reads it", "name the set deny, use the list in a rule that is read, or take it out"},
 		{"and not as deny", "name the set deny"},
 		{"a deny rule is written", "write the object in the head, with exactly these four keys"},
@@ -228,14 +228,14 @@ func remedies() []remedy {
 		{"it must be denied and is allowed", "the rule does not find what it is there for: look with gateway policy explain FILE"},
 		{"it must be allowed and is denied", "the rule finds too much, or the program belongs in corpus/deny, or its first line needs other profiles (# profile: NAME)"},
 		{"it must break rule", "look with gateway policy explain FILE why it does not; or correct the rule and line in the program's first line"},
-		{"it does not parse", "correct the program: the corpus holds programs that parse"},
+		{"it does not parse", "correct the program: the corpus holds programs that parse, and a comment of its own language may hold the first line's words"},
 		{"no decision within", "a rule goes through too much: look keys up instead of scanning; gateway policy bench shows which rule it is"},
 		{"eval_", "test the value before it is given to the builtin, such as is_string(x)"},
 		{"decision is undefined", "main.rego must answer with one object for every input"},
 		{"has no rule named decision", "main.rego defines decision"},
 		{"no such profile", "correct the name after # profile:, or add the profile to " + profilesFile},
 		{"document does not follow its schema", "build the plugin and the schema from one source"},
-		{"its first line must be", "begin the program with # expect: RULE LINE where it is to be denied, and without it where not"},
+		{"its first line must be", "begin the program with # expect: RULE LINE, or another comment of its language (-- expect: RULE LINE), where it is to be denied, and without it where not"},
 	}
 }
 

@@ -36,9 +36,13 @@ func (r *revision) Revision() string { return r.name }
 func (r *revision) Sections(language string) ([]string, error) {
 	l, ok := r.languages[language]
 	if !ok {
-		return nil, fmt.Errorf("rules for language %q: %w", language, gateway.ErrNoPolicy)
+		return nil, noRules(language)
 	}
 	return slices.Clone(l.sections), nil
+}
+
+func noRules(language string) error {
+	return fmt.Errorf("language %q: %w: the policy has no package rules.%s", language, gateway.ErrNoRules, language)
 }
 
 // sections lists what the rules of each language read; nil: all.

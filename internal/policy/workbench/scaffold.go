@@ -207,8 +207,12 @@ func (s Scaffold) refused() string {
 // passing is a program that is to be replaced by one that is near to what is
 // refused and passes.
 func (s Scaffold) passing() string {
-	if s.Language != python {
+	switch s.Language {
+	case python:
+	case "calc":
 		return "1\n"
+	default:
+		return "print(1)\n"
 	}
 	return "# Put a program here that is near to what is refused and must pass.\nprint(1)\n"
 }
