@@ -17,6 +17,7 @@ var (
 	ErrCallerBusy     = errors.New("caller has as many submissions at once as it may")
 	ErrOverload       = fmt.Errorf("%w: more is asked than can be served", ErrBusy)
 	ErrNoPolicy       = errors.New("no policy in force")
+	ErrNoRules        = fmt.Errorf("%w for it", ErrNoPolicy) // for the program's language
 	ErrPolicyFault    = errors.New("policy unavailable")
 	ErrPluginDown     = errors.New("plugin is not running")
 	ErrPluginBusy     = errors.New("plugin has no room")

@@ -57,6 +57,14 @@ func TestSolveRefuses(t *testing.T) {
 	}
 }
 
+func TestSolveSaysThatATreeIsTooLarge(t *testing.T) {
+	w := newWorld()
+	w.plugin.ended = &executor.Result{Status: executor.StatusTreeTooLarge}
+	if ans := solve(t, w, request()); ans.Status != gateway.SyntaxError || !strings.Contains(ans.Summary(), "nested too deeply") {
+		t.Errorf("answer = %q, %q", ans.Status, ans.Summary())
+	}
+}
+
 func TestSolveDoesNotJudgeWhatDoesNotParse(t *testing.T) {
 	w := newWorld()
 	w.plugin.ended = &executor.Result{Status: executor.StatusCompileError, Problem: &executor.Problem{

@@ -98,6 +98,8 @@ func (a Answer) reason() string {
 func (a Answer) problem() string {
 	p := a.Result.Problem
 	switch {
+	case p == nil && a.Result.Status == executor.StatusTreeTooLarge:
+		return "the program is nested too deeply, or is too large, for the policy to judge it"
 	case p == nil && a.Result.ExitCode != 0:
 		return fmt.Sprintf("the program ended with exit code %d", a.Result.ExitCode)
 	case p == nil:

@@ -37,7 +37,7 @@ func (s *server) check(x *exchange) error {
 	}
 	ans, err := s.cfg.Gateway.Check(x.r.Context(), req)
 	if err != nil {
-		return err
+		return noTool(err)
 	}
 	x.json(http.StatusOK, decisionOf(ans))
 	return nil

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -47,14 +48,23 @@ func (s *server) run(x *exchange) error {
 		return err
 	}
 	if prefers(x.r.Header.Values("Accept"), "application/json", eventStream) == eventStream {
-		return s.streamRun(x, req)
+		return noTool(s.streamRun(x, req))
 	}
 	ans, err := x.solve(req)
 	if err != nil {
-		return err
+		return noTool(err)
 	}
 	x.json(http.StatusOK, toolcall.FullAnswer(ans))
 	return nil
+}
+
+// noTool says which key of the request names a tool, where there is none of that
+// name: a request for another language that leaves it out is for Python.
+func noTool(err error) error {
+	if errors.Is(err, gateway.ErrUnknownTool) {
+		return refusal{status: http.StatusNotFound, detail: `no such tool: "tool" is a name of GET /v1/tools or a language, and python where it is left out`}
+	}
+	return err
 }
 
 func (x *exchange) runRequest(body runRequest) (gateway.Request, error) {

@@ -244,3 +244,14 @@ func TestRunInASession(t *testing.T) {
 		t.Errorf("another language: %d %s", w.Code, w.Body)
 	}
 }
+
+// TestAToolThatIsNotThere: the answer says which key names one, since a request
+// for another language that leaves it out is for Python.
+func TestAToolThatIsNotThere(t *testing.T) {
+	l := newLab(t)
+	for _, path := range []string{"/v1/run", "/v1/check"} {
+		if w := l.do(call{path: path, token: token, body: `{"tool":"fish","code":"1"}`}); w.Code != 404 || !strings.Contains(detail(w), `"tool" is a name of GET /v1/tools`) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}

@@ -69,6 +69,7 @@ func table(codeBytes int) []row {
 		{gateway.ErrQueueFull, Refusal{http.StatusServiceUnavailable, "busy: as many requests wait as may", busy}},
 		{gateway.ErrOverload, Refusal{http.StatusServiceUnavailable, "busy: more is asked than can be served, and the wait would be long", busy}},
 		{gateway.ErrBusy, Refusal{http.StatusServiceUnavailable, "busy: no free slot in time", busy}},
+		{gateway.ErrNoRules, Refusal{http.StatusServiceUnavailable, "no policy is in force for this language", 5 * time.Second}},
 		{gateway.ErrNoPolicy, Refusal{http.StatusServiceUnavailable, "no policy is in force", 5 * time.Second}},
 		{gateway.ErrPolicyFault, Refusal{http.StatusServiceUnavailable, "the policy gave no verdict; nothing was run", down}},
 		{gateway.ErrPluginDown, Refusal{http.StatusServiceUnavailable, "the executor is not running; it is being started", down}},
