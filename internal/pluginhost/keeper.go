@@ -343,7 +343,7 @@ func (k *keeper) note(g *generation) {
 // the way up settles the start.
 func (k *keeper) enter(s State, why string) {
 	k.mu.Lock()
-	if s == Starting && k.state != Stopped {
+	if s == Starting && k.state != Stopped && k.state != Disabled { // an operator's start is no restart
 		k.restarts++
 	}
 	k.state, k.why, k.since = s, why, time.Now()

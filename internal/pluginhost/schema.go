@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -34,9 +35,18 @@ func checkConfig(schema, config []byte) error {
 		return fmt.Errorf("compile the schema of the plugin's settings: %w", err)
 	}
 	if err := compiled.Validate(value); err != nil {
-		return fmt.Errorf("check the plugin's settings: %w", err)
+		return fmt.Errorf("check the plugin's settings: %s", placesOf(err))
 	}
 	return nil
+}
+
+// placesOf are the lines of a fault that say where and what; its first line
+// names the schema as a file, which it is not.
+func placesOf(err error) string {
+	if _, places, ok := strings.Cut(err.Error(), "\n"); ok {
+		return strings.ReplaceAll(strings.ReplaceAll(places, "\n- ", "; "), "- at", "at")
+	}
+	return err.Error()
 }
 
 // takesRequire tells whether a plugin has the setting "require": it runs programs

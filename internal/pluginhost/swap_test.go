@@ -283,6 +283,9 @@ func TestDisabledByConfiguration(t *testing.T) {
 	if !slices.Equal(names, []string{"bird DISABLED", "late HEALTHY"}) {
 		t.Errorf("%q", names)
 	}
+	if n := b.Status()[1].Restarts; n != 0 {
+		t.Errorf("the one that joined was started once, and %d restarts are told", n)
+	}
 	if _, err := b.Find("something_else"); err != nil {
 		t.Error(err)
 	}
