@@ -228,6 +228,10 @@ func (p *process) handshake(limit time.Duration) error {
 	select {
 	case line, ok := <-p.line:
 		if !ok {
+			select { // its output has ended: most often because it did
+			case <-p.gone:
+			case <-time.After(tolerance):
+			}
 			return fmt.Errorf("there is no handshake line; %s", p.fate())
 		}
 		return p.parse(line)
