@@ -35,6 +35,9 @@ func TestPluginVerifySaysWhatIsWrong(t *testing.T) {
 	if status != exitFailed || !strings.Contains(out, "FAIL H02") || !strings.Contains(out, "takes no settings") || !strings.Contains(errs, "does not keep the contract") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
+	if _, out, _ := gatewayCommand(t, "plugin", "verify", "--check", "H02", "--settings", "{}", "/bin/true"); !strings.Contains(out, "\n/bin/true (it never said what it is): 0 passed, 1 failed") || !strings.Contains(out, "the process ended: exit status 0") {
+		t.Errorf("what never spoke has no name: %s", out)
+	}
 	for args, want := range map[string]string{
 		"/nowhere/plugin":                         "no such file",
 		"--check S01,X99 " + calcPath(t):          `there is no check "X99"`,

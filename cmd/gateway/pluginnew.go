@@ -27,7 +27,7 @@ var languageName = regexp.MustCompile(`^[a-z][a-z0-9]{1,23}$`)
 // skeleton is what a plugin begins as.
 type skeleton struct {
 	Name string
-	Tree string // of Sluice's sources; empty: its module is fetched
+	Tree string // of Sluice's sources; empty: whoever builds it says where they are
 }
 
 func (a *app) pluginNewCommand() *cobra.Command {
@@ -41,7 +41,7 @@ in its folder holds it against the whole contract.`,
 	}
 	cmd.Flags().StringVar(&lang, "lang", "go", "the `LANGUAGE` that the plugin is written in: go or python")
 	cmd.Flags().StringVar(&dir, "dir", "", "`FOLDER` to make (default: plugin-NAME)")
-	cmd.Flags().StringVar(&tree, "tree", "", "`FOLDER` of Sluice's sources, for a replace line in go.mod")
+	cmd.Flags().StringVar(&tree, "tree", "", "`FOLDER` of Sluice's sources, whose packages and contract the plugin is built with; go needs it")
 	must(cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(skeletonLanguages(), cobra.ShellCompDirectiveNoFileComp)))
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		name := args[0]
@@ -54,17 +54,47 @@ in its folder holds it against the whole contract.`,
 		if dir == "" {
 			dir = "plugin-" + name
 		}
-		if tree != "" {
-			tree = absolutePath(a.dir, tree)
+		tree, err := sourcesAt(a.dir, tree, lang)
+		if err != nil {
+			return misused(err)
 		}
 		to := absolutePath(a.dir, dir)
 		if err := writeSkeleton(path.Join("skeletons", lang), to, skeleton{Name: name, Tree: tree}); err != nil {
 			return failed(err)
 		}
-		_, err := fmt.Fprintf(a.stdout, "%s is there. Next: cd %s && make verify\n", dir, dir)
+		next := "make verify"
+		if tree == "" {
+			next += " SLUICE=FOLDER, that of Sluice's sources"
+		}
+		_, err = fmt.Fprintf(a.stdout, "%s is there. Next: cd %s && %s\n", dir, dir, next)
 		return written(err)
 	}
 	return cmd
+}
+
+// plainPath is a path that go.mod and make read as it stands.
+var plainPath = regexp.MustCompile(`^[\pL\pN/._+@~,-]+$`)
+
+// sourcesAt is where Sluice's sources are: no module proxy has them.
+func sourcesAt(dir, tree, lang string) (string, error) {
+	if tree == "" {
+		if lang == "go" {
+			return "", errors.New("--lang go needs --tree FOLDER: the folder of Sluice's sources, which no module proxy has")
+		}
+		return "", nil
+	}
+	tree = absolutePath(dir, tree)
+	if !plainPath.MatchString(tree) {
+		return "", fmt.Errorf("--tree %q: go.mod and make would read a sign in it as their own; name a link to it instead", tree)
+	}
+	text, err := os.ReadFile(filepath.Join(tree, "go.mod"))
+	if err != nil {
+		return "", fmt.Errorf("--tree %s: these are not Sluice's sources: %w", tree, err)
+	}
+	if !strings.HasPrefix(string(text), "module github.com/sluice-gateway/sluice\n") {
+		return "", fmt.Errorf("--tree %s: these are not Sluice's sources: its go.mod is of another module", tree)
+	}
+	return tree, nil
 }
 
 func skeletonLanguages() (list []string) {

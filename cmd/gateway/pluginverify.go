@@ -180,8 +180,12 @@ func (v *verifying) conclude(a *app, r executortest.Report, took time.Duration) 
 	if v.output.value == "json" {
 		err = writeJSON(a.stdout, out)
 	} else {
-		_, werr := fmt.Fprintf(a.stdout, "%s %s: %d passed, %d failed, %d skipped, %d do not apply; %.1f s; sha256 %s\n",
-			r.Name, r.Version, out.Passed, out.Failed, out.Skipped, out.NotApplicable, out.Seconds, r.SHA256)
+		who := r.Name + " " + r.Version
+		if r.Name == "" {
+			who = r.Program + " (it never said what it is)"
+		}
+		_, werr := fmt.Fprintf(a.stdout, "%s: %d passed, %d failed, %d skipped, %d do not apply; %.1f s; sha256 %s\n",
+			who, out.Passed, out.Failed, out.Skipped, out.NotApplicable, out.Seconds, r.SHA256)
 		err = written(werr)
 	}
 	switch {

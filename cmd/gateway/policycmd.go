@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -154,14 +155,15 @@ func policyFolder(name string) (fs.FS, error) {
 	return os.DirFS(name), nil
 }
 
-// toolOf finds the tool for a file by the ending of its name; a flag decides
-// where it was given.
-func toolOf(flag, file string) string {
+// toolOf finds the tool for a file by the ending of its name, that of a plugin; a
+// flag decides where it was given.
+func toolOf(flag, file string, plugins map[string]*config.Plugin) string {
+	ending := strings.TrimPrefix(filepath.Ext(file), ".")
 	switch {
 	case flag != "":
 		return flag
-	case filepath.Ext(file) == ".calc":
-		return "calc"
+	case plugins[ending] != nil:
+		return ending
 	}
 	return "python"
 }

@@ -158,7 +158,7 @@ func (c *comparing) folderCases(h *house, sides ...gateway.Policy) ([]workbench.
 			if len(code) > int(h.cfg.Limits.CodeBytes) {
 				return nil // no gateway takes it
 			}
-			language := h.languageOf(toolOf("", path))
+			language := h.languageOf(toolOf("", path, h.cfg.Plugins))
 			for _, profile := range commonProfiles(sides) {
 				cases = append(cases, workbench.Case{Name: path, Language: language, Tool: language, Profile: profile, Caller: "cli", Code: code})
 			}

@@ -21,7 +21,7 @@ type judged struct {
 }
 
 func (j *judged) addFlags(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&j.p.tool, "tool", "", "`NAME` of the tool or language (default: python; calc for FILE.calc)")
+	cmd.Flags().StringVar(&j.p.tool, "tool", "", "`NAME` of the tool or language (default: that of the plugin X for FILE.X, else python)")
 	cmd.Flags().StringVar(&j.p.profile, "profile", "", "`NAME` of the profile to ask (default: policy.profiles.cli)")
 	j.settings = &j.p.settings
 	j.addTo(a, cmd)
@@ -35,13 +35,13 @@ func (j *judged) on(cmd *cobra.Command, from string, use func(ctx context.Contex
 	if err != nil {
 		return err
 	}
-	j.p.tool = toolOf(j.p.tool, from)
+	j.p.tool = toolOf(j.p.tool, from, loaded.Plugins)
 	if err := j.p.read(j.a, from, int(loaded.Limits.CodeBytes)); err != nil {
 		return err
 	}
 	return j.with(cmd, j.p.tool, func(ctx context.Context, h *house) error {
 		if h.languageOf(j.p.tool) == "" {
-			return misused(fmt.Errorf("there is no tool or language %q", j.p.tool))
+			return misused(noToolFor(j.p.tool))
 		}
 		store, err := h.unproved(ctx)
 		if err != nil {

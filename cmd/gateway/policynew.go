@@ -19,7 +19,8 @@ func (a *app) policyNewCommand() *cobra.Command {
 		Use: "new LANGUAGE/RULE", Short: "Begin a rule: the rule, its METADATA, its test, and two programs", Args: cobra.ExactArgs(1),
 		Long: `Writes four files into the policy folder: custom/RULE.rego with METADATA,
 custom/RULE_test.rego, a program that the rule refuses under corpus/deny and one that
-it lets pass under corpus/allow. They pass as they stand; put your own in their place.
+it lets pass under corpus/allow. In Python and for calc they pass as they stand, in
+another language the two programs are a guess; put your own in their place.
 No file is overwritten.
 
 Exit status: 0 written; 1 a file or a rule of that name is there; 2 wrong command

@@ -30,7 +30,7 @@ type program struct {
 }
 
 func (p *program) addTo(a *app, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&p.tool, "tool", "python", "`NAME` of the tool or language that takes the program")
+	cmd.Flags().StringVar(&p.tool, "tool", "", "`NAME` of the tool or language (default: that of the plugin X for FILE.X, else python)")
 	p.settings.addTo(cmd, "policy.dir", "limits.wall", "log.level")
 	must(cmd.RegisterFlagCompletionFunc("tool", p.completeTools(a)))
 }
@@ -105,6 +105,7 @@ func (p *program) open(a *app, cmd *cobra.Command, from string) (*house, error) 
 	if err != nil {
 		return nil, err
 	}
+	p.tool = toolOf(p.tool, from, loaded.Plugins)
 	forOneProgram(loaded, p.tool)
 	if err := p.read(a, from, int(loaded.Limits.CodeBytes)); err != nil {
 		return nil, err
@@ -178,6 +179,10 @@ func (a *app) progress(text string) (stop func()) {
 	return func() { fmt.Fprint(a.stderr, "\r\x1b[K") }
 }
 
+func noToolFor(name string) error {
+	return fmt.Errorf("there is no tool or language %q: --tool names one of a plugin in the configuration", name)
+}
+
 // pipelineError says in the command line's words why there was no answer.
 func pipelineError(err error, tool string) error {
 	var invalid *gateway.InvalidError
@@ -185,7 +190,7 @@ func pipelineError(err error, tool string) error {
 	case errors.Is(err, gateway.ErrGone):
 		return failed(errors.New("interrupted"))
 	case errors.Is(err, gateway.ErrUnknownTool):
-		return misused(fmt.Errorf("there is no tool or language %q", tool))
+		return misused(noToolFor(tool))
 	case errors.Is(err, gateway.ErrUnknownProfile), errors.As(err, &invalid):
 		return misused(err)
 	}

@@ -29,8 +29,29 @@ func TestWritingAPlugin(t *testing.T) {
 	if status, _, errs := gatewayCommand(t, "plugin", "new", "Toy!"); status != exitUsage || !strings.Contains(errs, "no name for a language") {
 		t.Errorf("status %d: %s", status, errs)
 	}
-	if status, _, errs := gatewayCommand(t, "plugin", "new", "toy", "--dir", filepath.Join(dir, "plugin-toy")); status != exitFailed || !strings.Contains(errs, "file exists") {
+	if status, _, errs := gatewayCommand(t, "plugin", "new", "toy", "--tree", repository(t), "--dir", filepath.Join(dir, "plugin-toy")); status != exitFailed || !strings.Contains(errs, "file exists") {
 		t.Errorf("over another: status %d: %s", status, errs)
+	}
+}
+
+// TestSkeletonsNeedTheSources: a module that cannot be resolved, or a go.mod with
+// a line too many, is told before anything is written.
+func TestSkeletonsNeedTheSources(t *testing.T) {
+	odd := filepath.Join(t.TempDir(), "a b")
+	for tree, want := range map[string]string{
+		"":                         "--lang go needs --tree FOLDER",
+		"/x\n)":                    "name a link",
+		odd:                        "name a link",
+		filepath.Dir(odd):          "these are not Sluice's sources",
+		repository(t) + "/$(HOME)": "name a link",
+	} {
+		dir := filepath.Join(t.TempDir(), "plugin")
+		if status, _, errs := gatewayCommand(t, "plugin", "new", "toy", "--tree", tree, "--dir", dir); status != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("--tree %q: status %d: %s", tree, status, errs)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("--tree %q: it was written all the same", tree)
+		}
 	}
 }
 
