@@ -261,20 +261,36 @@ func TestChildrenDiffer(t *testing.T) {
 	p := start(t, nil)
 	code := lines(
 		"import random, numpy as np, sympy.core.random as sr, gc",
-		"print(random.random()); print(np.random.rand()); print(sr.rng.random()); print(np.random.default_rng().random())",
+		"print(random.random()); print(np.random.rand()); print(sr.rng.random()); print(np.random.default_rng().random()); print(np.random.randn())",
 		"gc.unfreeze()",
 		"for g in gc.get_objects():",
 		"    if issubclass(type(g), (random.Random, np.random.RandomState, np.random.Generator)): print(g.random())",
 		"import tempfile; print(next(tempfile._get_candidate_names()))")
 	first, second := run(t, p, code, granted()), run(t, p, code, granted())
 	a, b := strings.Fields(first.stdout), strings.Fields(second.stdout)
-	if len(a) < 7 || len(a) != len(b) {
+	if len(a) < 8 || len(a) != len(b) {
 		t.Fatalf("%q and %q; %+v", first.stdout, second.stdout, first.Problem)
 	}
 	for i := range a {
 		if a[i] == b[i] {
 			t.Errorf("line %d is %s in both", i+1, a[i])
 		}
+	}
+}
+
+// TestCollector wants cycles of a program's collected, though the runtime's own
+// steps run without.
+func TestCollector(t *testing.T) {
+	p := start(t, nil)
+	code := lines("import gc, weakref", "class Node: pass", "seen = []", "for i in range(2000):",
+		"    a = Node(); a.me = a; seen.append(weakref.ref(a))",
+		"print(gc.isenabled(), gc.get_threshold(), sum(one() is None for one in seen) > 1000)")
+	want := "True (700, 10, 10) True\n"
+	if o := run(t, p, code, granted()); o.stdout != want {
+		t.Errorf("a program prints %q, not %q; %+v", o.stdout, want, o.Problem)
+	}
+	if got := openSession(t, p, "s_collector").cell(t, code); got.stdout != want {
+		t.Errorf("a cell prints %q, not %q; %+v", got.stdout, want, got.Problem)
 	}
 }
 

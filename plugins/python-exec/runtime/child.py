@@ -7,6 +7,7 @@ executed. Everything sent from here on is taken for hostile by the Go side.
 
 import ast
 import atexit
+import gc
 import io
 import json
 import linecache
@@ -33,15 +34,10 @@ VALUE_BYTES = 64 << 10
 LIMIT_SLACK = 32 << 20
 
 WARM_UP = """\
-import sympy as sp, numpy as np, math
+import sympy as sp
 x = sp.Symbol('x')
-def f(n):
-    return [k for k in range(n) if k % 2]
-print(sp.factor(12), np.arange(3).sum(), f(5))
-try:
-    1 / 0
-except ZeroDivisionError as e:
-    print(e)
+odd = [k for k in range(5) if k % 2]
+print(sp.factor(12), odd)
 """
 
 
@@ -53,23 +49,26 @@ class Refused(Exception):
     """The text does not parse; carries the problem to tell."""
 
 
+class Stderr(io.TextIOWrapper):
+    """A stream that tells no host path."""
+
+    def write(self, text):
+        if type(text) is str:
+            super().write(trace.scrub(text))
+            return len(text)
+        return super().write(text)
+
+
+def writer(fd, name, errors, kind):
+    raw = io.FileIO(fd, "w", closefd=False)
+    stream = kind(io.BufferedWriter(raw), encoding="utf-8", errors=errors, newline="\n", line_buffering=True)
+    stream.mode = "w"
+    raw.name = name
+    return stream
+
+
 def streams():
     """Text streams on 0, 1 and 2, as CPython opens them on a UTF-8 terminal-less host."""
-
-    class Stderr(io.TextIOWrapper):
-        def write(self, text):
-            if type(text) is str:
-                super().write(trace.scrub(text))
-                return len(text)
-            return super().write(text)
-
-    def writer(fd, name, errors, kind):
-        raw = io.FileIO(fd, "w", closefd=False)
-        stream = kind(io.BufferedWriter(raw), encoding="utf-8", errors=errors, newline="\n", line_buffering=True)
-        stream.mode = "w"
-        raw.name = name
-        return stream
-
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(
         io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8", errors="strict"
     )
@@ -247,7 +246,8 @@ def flush():
 
 
 def warm_up():
-    """Runs a small program, so that the pages it touches are this child's own."""
+    """Runs a small program, so that the pages it touches are this child's own. What
+    few programs need is left out: each page costs a child as much here as later."""
     tree = ast.parse(WARM_UP)
     dump(tree, WARM_UP, None)
     out, sys.stdout = sys.stdout, io.StringIO()
@@ -264,7 +264,6 @@ def warm_up():
 def serve(control, zygote):
     """The whole life of a child. Returns its exit code."""
     frames.receive(control, b"G")  # the Go side has put this process into its control group
-    streams()
     resource.setrlimit(resource.RLIMIT_STACK, (STACK_BYTES, STACK_BYTES))
     if not zygote.apart.scratch:
         limit(resource.RLIMIT_FSIZE, 0)
@@ -340,6 +339,8 @@ def run(control, program, order, shown, base):
         limit(resource.RLIMIT_AS, base + order["memory"], base + order["memory"] + LIMIT_SLACK)
     shown.data = shown.error = None
     namespace = program.prepare(order["grants"])
+    gc.freeze()
+    gc.enable()
     program.attempt(program.execute, namespace, order["value_wanted"])
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 1000))
     end = {"value": "", "has_value": False, "figure_bytes": 0, "notes": []}

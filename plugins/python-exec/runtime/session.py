@@ -76,7 +76,7 @@ def begin(ask, fds, zygote):
         if ask["memory"]:
             top = zygote.base + ask["memory"] + child.LIMIT_SLACK
             child.limit(resource.RLIMIT_AS, top)
-        child.streams()
+        gc.enable()
         zygote.reseed()
         atexit._clear()
         if not zygote.apart.scratch:

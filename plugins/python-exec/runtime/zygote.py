@@ -4,6 +4,7 @@ It runs trusted code only and never sees a submission. Each message on its
 socket is one packet of JSON; forks bring descriptors along. See zygote.go.
 """
 
+import ctypes
 import gc
 import importlib.util
 import json
@@ -92,15 +93,37 @@ def reseeder():
 
     def reseed():
         for one in alive:
-            if isinstance(one, random.Random):
-                one.seed()
-            elif isinstance(one, numpy.random.RandomState):
+            if isinstance(one, random.Random) or isinstance(one, numpy.random.RandomState):
                 one.seed()
             else:
                 one.bit_generator.state = type(one.bit_generator)().state
+        for where in words:
+            ctypes.memmove(where, os.urandom(MT_BYTES), MT_BYTES)
 
-    alive = generators()
+    alive, words = generators(), []
+    for one in [one for one in alive if isinstance(one, numpy.random.RandomState)]:
+        if where := state_of(one):
+            alive.remove(one)
+            words.append(where)
     return reseed
+
+
+MT_BYTES = 624 * 4
+
+
+def state_of(generator):
+    """Where a Mersenne Twister of NumPy has its words, or 0: to write them takes a page,
+    and its seed() more than all the others together. The layout is looked at, not believed.
+    A seed comes first: it leaves no half of a pair of normal numbers behind."""
+    generator.seed()
+    try:
+        where = generator._bit_generator.ctypes.state_address
+    except AttributeError:
+        return 0
+    kind, words, _, has_gauss, _ = generator.get_state()
+    if kind != "MT19937" or has_gauss or ctypes.string_at(where, MT_BYTES) != words.tobytes():
+        return 0
+    return where
 
 
 def mapped():
@@ -153,9 +176,11 @@ class Zygote:
         walls.empty_bounding_set()
         self.reseed = reseeder()
         child.hide()
+        on_pipes(child.streams)
         gc.collect()
         pages.join()
         gc.freeze()
+        gc.disable()  # until a program begins: the runtime's own steps leave nothing to find
         self.base = mapped()
         self.tell({"ready": {
             "python": sys.version.split()[0],
@@ -232,6 +257,22 @@ class Zygote:
             "cpu_us": int((usage.ru_utime + usage.ru_stime) * 1e6),
             "rss_bytes": usage.ru_maxrss * 1024,
         }})
+
+
+def on_pipes(make):
+    """Calls make while 0, 1 and 2 are pipes, as they are in every child: a stream looks
+    at its descriptor once."""
+    kept = [os.dup(fd) for fd in range(3)]
+    ends = os.pipe()
+    for fd in range(3):
+        os.dup2(ends[fd > 0], fd)
+    try:
+        make()
+    finally:
+        for fd, old in enumerate(kept):
+            os.dup2(old, fd)
+        for fd in (*kept, *ends):
+            os.close(fd)
 
 
 def versions():
