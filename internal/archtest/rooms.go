@@ -56,6 +56,7 @@ func rooms() []Room {
 			Third: []string{"github.com/go-json-experiment/json"}, TestOwn: []string{"internal/auth"}},
 		{Dir: "internal/library", For: "makes a Python library one that programs may import", Third: []string{"go.yaml.in/yaml/v4"}, TestOwn: []string{"internal/policy"}},
 		{Dir: "internal/profiles", For: "reads profiles.yaml, for those who judge and those who compare", Third: []string{"go.yaml.in/yaml/v4"}},
+		{Dir: "internal/regofile", For: "what a Rego file says of itself, for those who judge and those who compare", Third: []string{"github.com/open-policy-agent/opa"}},
 		{Dir: "internal/front/admin/plugins", For: "shows plugins to operators and takes their orders", Own: []string{"executor!", "internal/pluginhost"}, TestOwn: []string{"internal/sandbox"}},
 		{Dir: "internal/telemetry", For: "counts what the gateway does", Own: []string{"internal/gateway"},
 			Third: []string{"github.com/prometheus/client_golang"}},
@@ -66,13 +67,14 @@ func rooms() []Room {
 		{Dir: "internal/front/mcp/clients", For: "runs other people's clients against the gateway", Own: []string{"internal/front/mcp"},
 			TestOwn:   []string{"executor!", "executor/wire", "internal/auth", "internal/front/rest", "internal/gateway", "internal/pluginhost", "internal/sandbox"},
 			TestThird: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/yosida95/uritemplate/v3"}},
-		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "internal/profiles", "executor!"},
+		{Dir: "internal/policy", For: "answers Decide with OPA", Own: []string{"internal/gateway", "internal/profiles", "internal/regofile", "executor!"},
 			// levenshtein: the field that a misspelt one was meant to be
 			Third:   []string{"github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4", "github.com/fsnotify/fsnotify", "github.com/santhosh-tekuri/jsonschema/v6", "github.com/agnivade/levenshtein"},
 			TestOwn: []string{"policies"}},
 		{Dir: "internal/policy/workbench", For: "compares, tests and begins policies, for the commands of gateway policy",
 			Own:   []string{"internal/policy!", "internal/gateway", "internal/audit", "executor!"},
-			Third: []string{"github.com/open-policy-agent/opa"}},
+			Third: []string{"github.com/open-policy-agent/opa"}, TestOwn: []string{"internal/policy/policytest"}},
+		{Dir: "internal/policy/policytest", For: "makes real documents for tests of policies", Own: []string{"executor!"}},
 		{Dir: "internal/pluginhost", For: "plugin processes, behind walls, found by tool name",
 			Own: []string{"executor!", "executor/wire!", "internal/gateway", "internal/sandbox"},
 			// jsonschema: a plugin's settings are held against the schema that it describes, before it sees them.
@@ -88,7 +90,7 @@ func rooms() []Room {
 		// go-units and levenshtein: sizes with units, and the nearest name to an unknown key.
 		{Dir: "internal/config", For: "reads config.yaml",
 			Third: []string{"go.yaml.in/yaml/v4", "github.com/docker/go-units", "github.com/dustin/go-humanize", "github.com/agnivade/levenshtein", "github.com/spf13/pflag"}},
-		{Dir: "internal/upstream", For: "compares the policy with the sources that it follows", Own: []string{"internal/profiles", "policies"},
+		{Dir: "internal/upstream", For: "compares the policy with the sources that it follows", Own: []string{"internal/profiles", "internal/regofile", "policies"},
 			Third: []string{"github.com/go-git/go-git/v5", "github.com/open-policy-agent/opa", "go.yaml.in/yaml/v4"},
 			// jsonschema: the documents that it asks the policy about are held to the executor's schema
 			TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},

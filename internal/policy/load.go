@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/profiles"
+	"github.com/sluice-gateway/sluice/internal/regofile"
 )
 
 // load is every step between a folder and a revision that may be put in force.
@@ -76,7 +77,7 @@ func (b *builder) entry(m module) error {
 	if !m.entry {
 		return located(at, "%s must be of package %s", entryFile, entryPackage)
 	}
-	custom := packageCustom(m.parsed)
+	custom := regofile.Custom(m.parsed)
 	if version, ok := custom["version"]; ok {
 		text := fmt.Sprint(version)
 		if !versionForm.MatchString(text) {
@@ -157,7 +158,7 @@ func (b *builder) compile(context.Context) error {
 
 func (b *builder) judges(language string) bool {
 	return b.revision.admitsAll || slices.ContainsFunc(b.modules, func(m module) bool {
-		return slices.Equal(packagePath(m.parsed), []string{rulesPackage, language})
+		return slices.Equal(regofile.Path(m.parsed), []string{rulesPackage, language})
 	})
 }
 

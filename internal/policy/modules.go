@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sluice-gateway/sluice/internal/regofile"
 )
 
 // Packages of a policy: data.gateway, data.rules.<language>, data.custom.<name>;
@@ -49,7 +51,7 @@ func parseModules(files map[string]string, caps *ast.Capabilities) ([]module, er
 
 func classify(file string, parsed *ast.Module) (module, error) {
 	m := module{file: file, parsed: parsed}
-	path := packagePath(parsed)
+	path := regofile.Path(parsed)
 	switch {
 	case len(path) == 1 && path[0] == entryPackage:
 		m.entry = true
@@ -68,47 +70,10 @@ func classify(file string, parsed *ast.Module) (module, error) {
 	return m, located(parsed.Package.Location, "%s is not read by the entry point: packages are gateway, rules.<language>, custom.<name> and system.log", parsed.Package)
 }
 
-// packagePath is the package's path below data.
-func packagePath(m *ast.Module) []string {
-	var path []string
-	for _, term := range m.Package.Path[1:] {
-		text, ok := term.Value.(ast.String)
-		if !ok {
-			return nil
-		}
-		path = append(path, string(text))
-	}
-	return path
-}
-
-// packageCustom is the custom part of a module's package METADATA.
-func packageCustom(m *ast.Module) map[string]any {
-	custom := map[string]any{}
-	for _, a := range m.Annotations {
-		if a.Scope == "package" || a.Scope == "subpackages" {
-			for k, v := range a.Custom {
-				custom[k] = v
-			}
-		}
-	}
-	return custom
-}
-
 // customLanguages reads custom.language (one name) or custom.languages (a
 // list) from a custom package's METADATA.
 func customLanguages(m *ast.Module) ([]string, error) {
-	custom := packageCustom(m)
-	var languages []string
-	if one, ok := custom["language"].(string); ok {
-		languages = append(languages, one)
-	}
-	if list, ok := custom["languages"].([]any); ok {
-		for _, item := range list {
-			if name, ok := item.(string); ok {
-				languages = append(languages, name)
-			}
-		}
-	}
+	languages := regofile.Languages(m)
 	if len(languages) == 0 {
 		return nil, located(m.Package.Location, "%s names no language: its METADATA (scope: package) needs custom: {language: …}", m.Package)
 	}

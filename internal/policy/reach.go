@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sluice-gateway/sluice/internal/regofile"
 )
 
 // unreachable tells every rule that the decision does not depend on: a deny set
@@ -19,7 +21,7 @@ func (c *compiled) unreachable() error {
 	for _, file := range sortedKeys(c.compiler.Modules) {
 		module := c.compiler.Modules[file]
 		for _, rule := range module.Rules {
-			told := rule.Head.Name == importableRule && packagePath(module)[0] == rulesPackage
+			told := rule.Head.Name == importableRule && regofile.Path(module)[0] == rulesPackage
 			if !reached[rule] && !told {
 				faults = append(faults, located(rule.Location, "%s is defined and the decision never reads it", rule.Ref()))
 			}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sluice-gateway/sluice/internal/regofile"
 )
 
 // Rule is what a rule's METADATA says of it.
@@ -34,7 +36,7 @@ func collectRules(modules map[string]*ast.Module) (map[string]Rule, error) {
 	literals := map[string]*ast.Location{}
 	var faults []error
 	for _, file := range sortedKeys(modules) {
-		if path := packagePath(modules[file]); path[0] == entryPackage {
+		if path := regofile.Path(modules[file]); path[0] == entryPackage {
 			continue
 		}
 		for _, rule := range modules[file].Rules {

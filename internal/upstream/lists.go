@@ -13,6 +13,8 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
+
+	"github.com/sluice-gateway/sluice/internal/regofile"
 )
 
 // listRules names the rules of package rules.python whose value does not depend
@@ -20,7 +22,7 @@ import (
 func (p *policy) listRules() []string {
 	rules := map[string][]*ast.Rule{}
 	for _, module := range p.compiler.Modules {
-		if !slices.Equal(packageParts(module), []string{"rules", language}) {
+		if !slices.Equal(regofile.Path(module), []string{"rules", language}) {
 			continue
 		}
 		for _, rule := range module.Rules {

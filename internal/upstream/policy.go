@@ -16,6 +16,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 
 	"github.com/sluice-gateway/sluice/internal/profiles"
+	"github.com/sluice-gateway/sluice/internal/regofile"
 )
 
 // Bounds of a policy folder.
@@ -144,42 +145,20 @@ func isRules(base string) bool {
 
 // judges reports whether a module has a say about Python programs.
 func judges(m *ast.Module) bool {
-	parts := packageParts(m)
+	parts := regofile.Path(m)
 	switch {
 	case len(parts) == 1:
 		return parts[0] == "gateway"
 	case len(parts) == 2 && parts[0] == "custom":
-		custom := packageCustom(m)
-		many, _ := custom["languages"].([]any)
-		return custom["language"] == language || slices.Contains(many, any(language))
+		return slices.Contains(regofile.Languages(m), language)
 	}
 	return len(parts) == 2 && parts[0] == "rules" && parts[1] == language
-}
-
-func packageParts(m *ast.Module) (parts []string) {
-	for _, term := range m.Package.Path[1:] {
-		text, _ := term.Value.(ast.String)
-		parts = append(parts, string(text))
-	}
-	return parts
-}
-
-func packageCustom(m *ast.Module) map[string]any {
-	custom := map[string]any{}
-	for _, a := range m.Annotations {
-		if a.Scope == "package" || a.Scope == "subpackages" {
-			for key, value := range a.Custom {
-				custom[key] = value
-			}
-		}
-	}
-	return custom
 }
 
 // readMarks takes up which pins the rules say that they follow, and where the
 // lists stand.
 func (p *policy) readMarks(m *ast.Module) {
-	if !slices.Equal(packageParts(m), []string{"rules", language}) {
+	if !slices.Equal(regofile.Path(m), []string{"rules", language}) {
 		return
 	}
 	for _, rule := range m.Rules {
@@ -188,7 +167,7 @@ func (p *policy) readMarks(m *ast.Module) {
 			p.places[name] = place{rule.Location.File, rule.Location.Row}
 		}
 	}
-	followed, ok := packageCustom(m)["upstream"].(map[string]any)
+	followed, ok := regofile.Custom(m)["upstream"].(map[string]any)
 	if !ok {
 		return
 	}
