@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
+	"github.com/sluice-gateway/sluice/internal/policy/policytest"
 )
 
 const attacksPage = "../../docs/attacks.md"
@@ -98,7 +99,7 @@ func wallsOf(t *testing.T) map[string]string {
 
 // caught is the row of an attack: the rules of its heading, each with its place
 // and what stands there.
-func caught(t *testing.T, s *Store, python *pythonParser, file string) string {
+func caught(t *testing.T, s *Store, python *policytest.Python, file string) string {
 	t.Helper()
 	code := read(t, file)
 	first, _, _ := strings.Cut(string(code), "\n")
@@ -114,7 +115,7 @@ func caught(t *testing.T, s *Store, python *pythonParser, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, ended, err := python.parse(context.Background(), "python", code, sections)
+	tree, ended, err := python.Parse(context.Background(), "python", code, sections)
 	if err != nil || ended != nil {
 		t.Fatal(file, ended, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/gateway"
+	"github.com/sluice-gateway/sluice/internal/policy/policytest"
 )
 
 // maxFuzzed bounds a fuzzed program: the parser's own bounds are tested where it
@@ -56,7 +57,7 @@ func FuzzProgramToDecision(f *testing.F) {
 		if len(code) > maxFuzzed {
 			return
 		}
-		tree, ended, err := python.parse(context.Background(), "python", code, sections)
+		tree, ended, err := python.Parse(context.Background(), "python", code, sections)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,20 +79,10 @@ func FuzzProgramToDecision(f *testing.F) {
 	})
 }
 
-func unprovedShipped(tb testing.TB) (gateway.Policy, *pythonParser) {
+func unprovedShipped(tb testing.TB) (gateway.Policy, *policytest.Python) {
 	tb.Helper()
-	schema, err := os.ReadFile(shippedPolicies + "/schemas/pyast-1.json")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s, err := Load(context.Background(), Config{
-		FS: os.DirFS(shippedPolicies), SkipCorpus: true,
-		Languages: []executor.Language{{ID: "python", TreeSchema: "pyast/1", Schema: schema}},
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return current(tb, s), startPython(tb)
+	s, python := unproved(tb)
+	return current(tb, s), python
 }
 
 // within wants a violation's place to be in the text, counted in characters.

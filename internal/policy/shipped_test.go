@@ -1,20 +1,15 @@
 package policy
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/gateway"
+	"github.com/sluice-gateway/sluice/internal/policy/policytest"
 )
 
 const (
@@ -23,89 +18,27 @@ const (
 	interpreter     = "../../.venv/bin/python"
 )
 
-// pythonParser is the Python runtime's index behind two pipes.
-type pythonParser struct {
-	mu  sync.Mutex
-	in  io.WriteCloser
-	out *bufio.Reader
-}
-
 func shippedFS() fs.FS { return os.DirFS(shippedPolicies) }
-
-func startPython(tb testing.TB) *pythonParser {
-	tb.Helper()
-	cmd := exec.Command(interpreter, "-I", "-B", "testdata/python/parse.py", pythonRuntime)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatalf("the interpreter of `make build` is needed to make documents: %v", err)
-	}
-	tb.Cleanup(func() {
-		_ = in.Close()
-		if err := cmd.Wait(); err != nil {
-			tb.Error(err)
-		}
-	})
-	return &pythonParser{in: in, out: bufio.NewReaderSize(out, 1<<20)}
-}
-
-func (p *pythonParser) parse(_ context.Context, language string, code []byte, sections []string) (executor.Tree, *executor.Result, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if language != "python" {
-		return executor.Tree{}, nil, fmt.Errorf("no parser for %q", language)
-	}
-	request := marshal(map[string]any{"code": code, "sections": sections})
-	if _, err := p.in.Write(append(request, '\n')); err != nil {
-		return executor.Tree{}, nil, err
-	}
-	line, err := p.out.ReadBytes('\n')
-	if err != nil {
-		return executor.Tree{}, nil, err
-	}
-	var answer struct {
-		Document []byte
-		Error    string
-	}
-	if err := json.Unmarshal(line, &answer); err != nil {
-		return executor.Tree{}, nil, err
-	}
-	if answer.Error != "" {
-		return executor.Tree{}, &executor.Result{Status: executor.StatusCompileError, Problem: &executor.Problem{Message: answer.Error}}, nil
-	}
-	return executor.Tree{Schema: "pyast/1", JSON: answer.Document}, nil, nil
-}
 
 // shipped is the policy in this repository, proved by its corpus with documents
 // of the Python runtime.
-func shipped(tb testing.TB) (*Store, *pythonParser) {
+func shipped(tb testing.TB) (*Store, *policytest.Python) {
 	tb.Helper()
 	return loadShipped(tb, false)
 }
 
 // unproved is the same without a run of its corpus.
-func unproved(tb testing.TB) (*Store, *pythonParser) {
+func unproved(tb testing.TB) (*Store, *policytest.Python) {
 	tb.Helper()
 	return loadShipped(tb, true)
 }
 
-func loadShipped(tb testing.TB, skipCorpus bool) (*Store, *pythonParser) {
+func loadShipped(tb testing.TB, skipCorpus bool) (*Store, *policytest.Python) {
 	tb.Helper()
-	schema, err := os.ReadFile(shippedPolicies + "/schemas/pyast-1.json")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	python := startPython(tb)
+	python := policytest.Start(tb)
 	s, err := Load(context.Background(), Config{
-		FS: os.DirFS(shippedPolicies), Parse: python.parse, SkipCorpus: skipCorpus,
-		Languages: []executor.Language{{ID: "python", TreeSchema: "pyast/1", Schema: schema}},
+		FS: os.DirFS(shippedPolicies), Parse: python.Parse, SkipCorpus: skipCorpus,
+		Languages: []executor.Language{policytest.Language(tb)},
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -113,13 +46,13 @@ func loadShipped(tb testing.TB, skipCorpus bool) (*Store, *pythonParser) {
 	return s, python
 }
 
-func ask(tb testing.TB, s *Store, python *pythonParser, profile string, code []byte) gateway.Question {
+func ask(tb testing.TB, s *Store, python *policytest.Python, profile string, code []byte) gateway.Question {
 	tb.Helper()
 	sections, err := current(tb, s).Sections("python")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tree, ended, err := python.parse(context.Background(), "python", code, sections)
+	tree, ended, err := python.Parse(context.Background(), "python", code, sections)
 	if err != nil || ended != nil {
 		tb.Fatal(ended, err)
 	}
@@ -169,14 +102,10 @@ func BenchmarkDecideShipped(b *testing.B) {
 
 func BenchmarkLoadShipped(b *testing.B) {
 	_, python := shipped(b)
-	schema, err := os.ReadFile(shippedPolicies + "/schemas/pyast-1.json")
-	if err != nil {
-		b.Fatal(err)
-	}
 	for b.Loop() {
 		if _, err := Load(context.Background(), Config{
-			FS: os.DirFS(shippedPolicies), Parse: python.parse,
-			Languages: []executor.Language{{ID: "python", TreeSchema: "pyast/1", Schema: schema}},
+			FS: os.DirFS(shippedPolicies), Parse: python.Parse,
+			Languages: []executor.Language{policytest.Language(b)},
 		}); err != nil {
 			b.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/sluice-gateway/sluice/internal/policy/policytest"
 )
 
 // tighter and looser is the shipped policy with one entry more and one fewer.
@@ -37,7 +39,7 @@ func cases(code string, callers ...string) []Case {
 }
 
 func TestAKnownChange(t *testing.T) {
-	python := startParser(t)
+	python := policytest.Start(t)
 	var asked []Case
 	for code, callers := range map[string][]string{
 		"import numpy as np\nnp.random.seed(1)\n":  {"a", "a", "b"},
@@ -51,7 +53,7 @@ func TestAKnownChange(t *testing.T) {
 		asked = append(asked, cases(code, callers...)...)
 	}
 	var last int
-	c := Comparer{Old: load(t, shippedFolder(t)), New: load(t, changedFolder(t)), Parse: python.parse, Workers: 3, Progress: func(done int) { last = max(last, done) }}
+	c := Comparer{Old: load(t, shippedFolder(t)), New: load(t, changedFolder(t)), Parse: python.Parse, Workers: 3, Progress: func(done int) { last = max(last, done) }}
 	got, err := c.Compare(context.Background(), asked)
 	if err != nil {
 		t.Fatal(err)
@@ -62,8 +64,8 @@ func TestAKnownChange(t *testing.T) {
 			t.Errorf("%s: %d, want %d", o, got.Counts[o], n)
 		}
 	}
-	if python.times != 7 || got.Programs != 7 || got.Cases != 11 || last != 11 {
-		t.Errorf("parsed %d times, %d programs, %d cases, %d told", python.times, got.Programs, got.Cases, last)
+	if python.Times() != 7 || got.Programs != 7 || got.Cases != 11 || last != 11 {
+		t.Errorf("parsed %d times, %d programs, %d cases, %d told", python.Times(), got.Programs, got.Cases, last)
 	}
 	if d := got.Differences[0]; d.Outcome != NewlyAllowed || len(d.Lost()) == 0 || len(d.Gained()) != 0 {
 		t.Errorf("first difference: %+v", d)
@@ -80,13 +82,13 @@ func TestAKnownChange(t *testing.T) {
 }
 
 func TestWhatHasNoVerdict(t *testing.T) {
-	python := startParser(t)
+	python := policytest.Start(t)
 	p := load(t, shippedFolder(t))
 	unknown := cases("print(1)", "a")
 	unknown[0].Profile = "no-such"
 	calc := cases("1+1", "a")
 	calc[0].Language = "calc"
-	got, err := (&Comparer{Old: p, New: p, Parse: python.parse}).Compare(context.Background(), append(append(unknown, calc...), cases("print(2)", "a")...))
+	got, err := (&Comparer{Old: p, New: p, Parse: python.Parse}).Compare(context.Background(), append(append(unknown, calc...), cases("print(2)", "a")...))
 	if err != nil || got.Counts[Undecided] != 2 || got.Counts[Same] != 1 || !got.Loosened() {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -95,7 +97,7 @@ func TestWhatHasNoVerdict(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := (&Comparer{Old: p, New: p, Parse: python.parse}).Compare(ctx, cases("print(1)", "a")); !errors.Is(err, context.Canceled) {
+	if _, err := (&Comparer{Old: p, New: p, Parse: python.Parse}).Compare(ctx, cases("print(1)", "a")); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -103,7 +105,7 @@ func TestWhatHasNoVerdict(t *testing.T) {
 // Ten thousand recorded decisions of four callers, against a policy that refuses
 // one name more and one fewer: every count is right, each program is parsed once.
 func TestTenThousandDecisions(t *testing.T) {
-	python := startParser(t)
+	python := policytest.Start(t)
 	old, changed := load(t, shippedFolder(t)), load(t, changedFolder(t))
 	const all, programs = 10_000, 200
 	var asked []Case
@@ -123,13 +125,13 @@ func TestTenThousandDecisions(t *testing.T) {
 		asked = append(asked, one)
 	}
 	done := 0
-	c := Comparer{Old: old, New: changed, Parse: python.parse, Workers: 4, Progress: func(n int) { done = n }}
+	c := Comparer{Old: old, New: changed, Parse: python.Parse, Workers: 4, Progress: func(n int) { done = n }}
 	got, err := c.Compare(context.Background(), asked)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if python.times != programs || got.Programs != programs || done != all {
-		t.Errorf("parsed %d times, %d programs, told of %d", python.times, got.Programs, done)
+	if python.Times() != programs || got.Programs != programs || done != all {
+		t.Errorf("parsed %d times, %d programs, told of %d", python.Times(), got.Programs, done)
 	}
 	if got.Counts[NewlyRefused] != all/programs || got.Counts[NewlyAllowed] != all/programs || got.Counts[Same] != all-2*all/programs {
 		t.Errorf("%+v", got.Counts)

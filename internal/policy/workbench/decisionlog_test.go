@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-gateway/sluice/executor"
 	"github.com/sluice-gateway/sluice/internal/audit"
 	"github.com/sluice-gateway/sluice/internal/gateway"
+	"github.com/sluice-gateway/sluice/internal/policy/policytest"
 )
 
 // recorded writes a decision as the gateway's journal does.
@@ -44,11 +45,11 @@ func languageOf(tool string) string {
 }
 
 func TestAJournalIsReplayed(t *testing.T) {
-	python := startParser(t)
+	python := policytest.Start(t)
 	p := load(t, shippedFolder(t))
 	decide := func(code string) *gateway.Decision {
 		c := cases(code, "worker")[0]
-		tree, _, err := python.parse(context.Background(), "python", c.Code, nil)
+		tree, _, err := python.Parse(context.Background(), "python", c.Code, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,11 +80,11 @@ func TestAJournalIsReplayed(t *testing.T) {
 	if !maps.Equal(log.Skipped, want) || log.Lines != 10 || log.Decisions != 6 || log.Cells != 1 || len(log.Cases) != 3 {
 		t.Errorf("%+v", log)
 	}
-	same, err := (&Comparer{New: p, Parse: python.parse}).Compare(context.Background(), log.Cases)
+	same, err := (&Comparer{New: p, Parse: python.Parse}).Compare(context.Background(), log.Cases)
 	if err != nil || same.Counts[Same] != 3 {
 		t.Errorf("the same policy: %+v, %v", same, err)
 	}
-	changed, err := (&Comparer{New: load(t, changedFolder(t)), Parse: python.parse}).Compare(context.Background(), log.Cases)
+	changed, err := (&Comparer{New: load(t, changedFolder(t)), Parse: python.Parse}).Compare(context.Background(), log.Cases)
 	if err != nil || changed.Counts[NewlyRefused] != 1 || changed.Counts[Same] != 2 {
 		t.Errorf("a tighter policy: %+v, %v", changed, err)
 	}

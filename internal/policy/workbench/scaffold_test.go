@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/sluice-gateway/sluice/internal/policy/policytest"
 )
 
 func TestANewRuleIsWhole(t *testing.T) {
-	python := startParser(t)
+	python := policytest.Start(t)
 	for name, s := range map[string]Scaffold{
 		"paths":       {Language: "python", Rule: "no-numpy-empty", Refuses: []string{"numpy.empty", "numpy.empty_like"}},
 		"a name":      {Language: "python", Rule: "no-sorted", Refuses: []string{"sorted"}},
@@ -27,7 +29,7 @@ func TestANewRuleIsWhole(t *testing.T) {
 			t.Errorf("%s: %d tests, %v", name, len(run.Tests), err)
 		}
 		p := load(t, folder)
-		got, err := (&Comparer{Old: load(t, shippedFolder(t)), New: p, Parse: python.parse}).Compare(context.Background(), cases(files[2].Text, "a"))
+		got, err := (&Comparer{Old: load(t, shippedFolder(t)), New: p, Parse: python.Parse}).Compare(context.Background(), cases(files[2].Text, "a"))
 		if err != nil || got.Counts[Same] != 0 || got.Counts[NewlyAllowed] != 0 {
 			t.Errorf("%s: refused program: %+v, %v", name, got, err)
 		}
