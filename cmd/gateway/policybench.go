@@ -31,7 +31,6 @@ Exit status: 0 shown; 1 the policy does not load; 2 wrong command line or
 configuration.`,
 		Example: "  gateway policy bench --policy-dir my-policies --rounds 10",
 	}
-	output := outputOn(cmd)
 	cmd.Flags().IntVar(&rounds, "rounds", 3, "judge each program `N` times")
 	w.addTo(a, cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -47,14 +46,12 @@ configuration.`,
 			if err != nil {
 				return failed(err)
 			}
-			if output.value == "json" {
-				return writeJSON(a.stdout, reports)
-			}
-			p := &painter{w: a.stdout, color: a.colored(a.stdout)}
-			for _, r := range reports {
-				p.bench(r)
-			}
-			return written(p.err)
+			return w.tell(reports, func(p *painter) error {
+				for _, r := range reports {
+					p.bench(r)
+				}
+				return p.err
+			})
 		})
 	}
 	return cmd

@@ -25,7 +25,6 @@ Exit status: 0 it would be put in force; 1 it would not; 2 wrong command line or
 configuration.`,
 		Example: "  gateway policy check\n  gateway policy check --policy-dir my-policies --output json",
 	}
-	output := outputOn(cmd)
 	w.addTo(a, cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		name, folder, err := w.folder()
@@ -34,7 +33,7 @@ configuration.`,
 		}
 		// What is at fault without any plugin is told before one is started.
 		if _, err := policy.Load(cmd.Context(), policy.Config{FS: folder, SkipCorpus: true}); err != nil && !needsPlugin(err) {
-			return a.tellCheck(checkReport{Folder: name, Faults: faultsOf(err)}, output)
+			return w.tellCheck(checkReport{Folder: name, Faults: faultsOf(err)})
 		}
 		return w.with(cmd, "", func(ctx context.Context, h *house) error {
 			begin := time.Now()
@@ -46,7 +45,7 @@ configuration.`,
 			if err == nil {
 				report.about(store.Status())
 			}
-			return a.tellCheck(report, output)
+			return w.tellCheck(report)
 		})
 	}
 	return cmd
@@ -56,13 +55,8 @@ configuration.`,
 // schema in the folder describes.
 func needsPlugin(err error) bool { return strings.Contains(err.Error(), "which no plugin") }
 
-func (a *app) tellCheck(report checkReport, output *outputFlag) error {
-	var err error
-	if output.value == "json" {
-		err = writeJSON(a.stdout, report)
-	} else {
-		err = written(report.text(&painter{w: a.stdout, color: a.colored(a.stdout)}))
-	}
+func (w *workshop) tellCheck(report checkReport) error {
+	err := w.tell(report, report.text)
 	if err == nil && !report.Good {
 		err = &exitError{status: exitFailed}
 	}

@@ -47,15 +47,32 @@ docs/writing-policies.md walks from a wish to a rule in force in ten minutes.`,
 // and no policy in force but what a command loads.
 type workshop struct {
 	*settings
-	a *app
+	a      *app
+	output *outputFlag
 }
 
-func (w *workshop) addTo(a *app, cmd *cobra.Command) {
-	w.a = a
+// addTo puts the flags that all of them have on a command; forms are those of
+// --output beside text and json.
+func (w *workshop) addTo(a *app, cmd *cobra.Command, forms ...string) {
+	w.a, w.output = a, outputOn(cmd, forms...)
 	if w.settings == nil {
 		w.settings = &settings{}
 	}
 	w.settings.addTo(cmd, "policy.dir")
+}
+
+// tell shows what was found in the form that --output says; people writes it as
+// text.
+func (w *workshop) tell(machine any, people func(p *painter) error) error {
+	if w.output.value == "json" {
+		return writeJSON(w.a.stdout, machine)
+	}
+	return written(people(&painter{w: w.a.stdout, color: w.a.colored(w.a.stdout)}))
+}
+
+// loadsNot is a policy that a command was to look at, and cannot.
+func loadsNot(name string, err error) error {
+	return failed(fmt.Errorf("the policy in %s does not load:\n%w", name, err))
 }
 
 // folder is the policy folder that the configuration names, without any plugin.
@@ -131,7 +148,7 @@ func (h *house) loadFolder(ctx context.Context, folder fs.FS, prove bool) (*poli
 func (h *house) unproved(ctx context.Context) (*policy.Store, error) {
 	store, err := h.loadFolder(ctx, h.policyFS(), false)
 	if err != nil {
-		return nil, failed(fmt.Errorf("the policy in %s does not load:\n%w", h.policyName(), err))
+		return nil, loadsNot(h.policyName(), err)
 	}
 	h.policies.store.Store(store)
 	return store, nil

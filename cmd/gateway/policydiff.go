@@ -22,14 +22,12 @@ import (
 // comparing is what diff and replay share.
 type comparing struct {
 	workshop
-	output   *outputFlag
 	programs []string // folders or files of programs
 	logs     []string
 	limit    int // differences that are shown
 }
 
 func (c *comparing) addFlags(a *app, cmd *cobra.Command) {
-	c.output = outputOn(cmd)
 	cmd.Flags().StringArrayVar(&c.programs, "programs", nil, "`FOLDER` of programs (repeatable)")
 	cmd.Flags().IntVar(&c.limit, "limit", 20, "show at most `N` differences as text; 0 shows all")
 	c.addTo(a, cmd)
@@ -66,7 +64,7 @@ func (c *comparing) diff(ctx context.Context, h *house, old, changed string) err
 		}
 		store, err := h.loadFolder(ctx, folder, false)
 		if err != nil {
-			return failed(fmt.Errorf("the policy in %s does not load:\n%w", name, err))
+			return loadsNot(name, err)
 		}
 		if sides[i], err = store.Current(); err != nil {
 			return failed(err)

@@ -54,13 +54,7 @@ type differenceJSON struct {
 
 // show tells a comparison; the error is the exit status that it means.
 func (c *comparing) show(what differing, found *workbench.Comparison) error {
-	var err error
-	if c.output.value == "json" {
-		err = writeJSON(c.a.stdout, comparedOf(what, found))
-	} else {
-		p := &comparisonText{painter{w: c.a.stdout, color: c.a.colored(c.a.stdout)}, c.limit}
-		err = written(p.show(what, found))
-	}
+	err := c.tell(comparedOf(what, found), func(p *painter) error { return (&comparisonText{p, c.limit}).show(what, found) })
 	if err == nil && found.Loosened() {
 		err = &exitError{status: exitFailed}
 	}
@@ -85,7 +79,7 @@ func comparedOf(what differing, found *workbench.Comparison) comparedJSON {
 
 // comparisonText writes a comparison for people.
 type comparisonText struct {
-	painter
+	*painter
 	limit int // differences; 0: all
 }
 

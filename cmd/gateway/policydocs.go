@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-gateway/sluice/internal/policy"
@@ -21,7 +18,6 @@ Exit status: 0 printed; 1 the policy does not load; 2 wrong command line or
 configuration.`,
 		Example: "  gateway policy docs >docs/rules.md",
 	}
-	output := outputOn(cmd)
 	w.addTo(a, cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		name, folder, err := w.folder()
@@ -30,14 +26,13 @@ configuration.`,
 		}
 		store, err := policy.Load(cmd.Context(), policy.Config{FS: folder, SkipCorpus: true})
 		if err != nil {
-			return failed(fmt.Errorf("the policy in %s does not load:\n%w", name, err))
+			return loadsNot(name, err)
 		}
 		rules := store.Status().Rules
-		if output.value == "json" {
-			return writeJSON(a.stdout, referenceOf(rules))
-		}
-		_, err = io.WriteString(a.stdout, workbench.Reference(rules))
-		return written(err)
+		return w.tell(referenceOf(rules), func(p *painter) error {
+			p.printf("%s", workbench.Reference(rules))
+			return p.err
+		})
 	}
 	return cmd
 }

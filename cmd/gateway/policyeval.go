@@ -20,11 +20,11 @@ type judged struct {
 	p program
 }
 
-func (j *judged) addFlags(a *app, cmd *cobra.Command) {
+func (j *judged) addFlags(a *app, cmd *cobra.Command, forms ...string) {
 	cmd.Flags().StringVar(&j.p.tool, "tool", "", "`NAME` of the tool or language (default: that of the plugin X for FILE.X, else python)")
 	cmd.Flags().StringVar(&j.p.profile, "profile", "", "`NAME` of the profile to ask (default: policy.profiles.cli)")
 	j.settings = &j.p.settings
-	j.addTo(a, cmd)
+	j.addTo(a, cmd, forms...)
 	must(cmd.RegisterFlagCompletionFunc("tool", j.p.completeTools(a)))
 	must(cmd.RegisterFlagCompletionFunc("profile", j.p.completeProfiles(a)))
 }
@@ -65,21 +65,19 @@ Exit status: 0 allowed; 1 it does not parse, or the policy does not load; 2 wron
 command line or configuration; 3 refused.`,
 		Example: "  gateway policy eval solution.py --policy-dir my-policies\n  gateway policy eval --profile tool --output json - <solution.py",
 	}
-	output := outputOn(cmd, "sarif")
-	j.addFlags(a, cmd)
+	j.addFlags(a, cmd, "sarif")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return j.on(cmd, args[0], func(ctx context.Context, h *house, s *policy.Store) error {
 			ans, err := h.gateway.Check(ctx, j.p.request())
 			if err != nil {
 				return pipelineError(err, j.p.tool)
 			}
-			switch output.value {
-			case "json":
-				err = writeJSON(a.stdout, evaluatedOf(ans, s.Status()))
-			case "sarif":
+			if j.output.value == "sarif" {
 				err = writeJSON(a.stdout, sarifOf(j.p.name, ans))
-			default:
-				err = written(showDecision(a.stdout, j.p.name, j.p.code, ans, a.colored(a.stdout)))
+			} else {
+				err = j.tell(evaluatedOf(ans, s.Status()), func(p *painter) error {
+					return showDecision(p.w, j.p.name, j.p.code, ans, p.color)
+				})
 			}
 			if err != nil {
 				return err
@@ -146,7 +144,6 @@ Exit status: 0 printed; 1 it does not parse, or the policy does not load; 2 wron
 command line or configuration.`,
 		Example: "  gateway policy dump solution.py\n  gateway policy dump --all --output json - <solution.py >input.json",
 	}
-	output := outputOn(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "every section, not those alone that the rules read")
 	j.addFlags(a, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -159,7 +156,7 @@ command line or configuration.`,
 			if err != nil {
 				return failed(err)
 			}
-			if output.value == "text" {
+			if j.output.value == "text" {
 				var shown bytes.Buffer
 				if err := json.Indent(&shown, text, "", "  "); err != nil {
 					return failed(fmt.Errorf("show the document: %w", err))

@@ -25,7 +25,6 @@ Exit status: 0 allowed; 1 it does not parse, or the policy does not load; 2 wron
 command line or configuration; 3 refused.`,
 		Example: "  gateway policy explain solution.py --policy-dir my-policies",
 	}
-	output := outputOn(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "tell the look-ups of rules without findings too")
 	j.addFlags(a, cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -38,11 +37,9 @@ command line or configuration; 3 refused.`,
 			if err != nil {
 				return pipelineError(err, j.p.tool)
 			}
-			if output.value == "json" {
-				err = writeJSON(a.stdout, explainedOf(e))
-			} else {
-				err = written((&explainer{painter{w: a.stdout, color: a.colored(a.stdout)}, j.p.name, bytes.Split(j.p.code, []byte("\n")), all}).show(e))
-			}
+			err = j.tell(explainedOf(e), func(p *painter) error {
+				return (&explainer{p, j.p.name, bytes.Split(j.p.code, []byte("\n")), all}).show(e)
+			})
 			if err == nil && !e.Decision.Allow {
 				err = &exitError{status: exitRefused}
 			}
@@ -54,7 +51,7 @@ command line or configuration; 3 refused.`,
 
 // explainer writes an explanation for people.
 type explainer struct {
-	painter
+	*painter
 	name  string
 	lines [][]byte
 	all   bool

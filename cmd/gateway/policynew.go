@@ -27,7 +27,6 @@ Exit status: 0 written; 1 a file or a rule of that name is there; 2 wrong comman
 line or configuration.`,
 		Example: "  gateway policy new python/no-numpy-load --refuses numpy.load --policy-dir my-policies",
 	}
-	output := outputOn(cmd)
 	cmd.Flags().StringArrayVar(&refuses, "refuses", nil, "`NAME` that the rule refuses: a plain name, or a dotted name of a library (repeatable)")
 	w.addTo(a, cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -51,15 +50,13 @@ line or configuration.`,
 		if err != nil {
 			return failed(err)
 		}
-		if output.value == "json" {
-			return writeJSON(a.stdout, map[string]any{"rule": rule, "files": names})
-		}
-		p := &painter{w: a.stdout}
-		for _, name := range names {
-			p.printf("wrote %s\n", name)
-		}
-		p.printf("next: edit them, then gateway policy test --policy-dir %s\n", dir)
-		return written(p.err)
+		return w.tell(map[string]any{"rule": rule, "files": names}, func(p *painter) error {
+			for _, name := range names {
+				p.printf("wrote %s\n", name)
+			}
+			p.printf("next: edit them, then gateway policy test --policy-dir %s\n", dir)
+			return p.err
+		})
 	}
 	return cmd
 }

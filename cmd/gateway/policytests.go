@@ -15,7 +15,6 @@ import (
 // trial is one call of policy test.
 type trial struct {
 	workshop
-	output    *outputFlag
 	filter    string
 	threshold float64
 	noCorpus  bool
@@ -35,11 +34,10 @@ is below --threshold, or the policy does not load; 2 wrong command line or
 configuration.`,
 		Example: "  gateway policy test --threshold 90\n  gateway policy test --run numpy --no-corpus\n  gateway policy test --output junit >report.xml",
 	}
-	t.output = outputOn(cmd, "junit")
 	cmd.Flags().StringVar(&t.filter, "run", "", "run the tests alone whose names match the `PATTERN` (a regular expression)")
 	cmd.Flags().Float64Var(&t.threshold, "threshold", 0, "fail when the coverage is below this `PERCENT`")
 	cmd.Flags().BoolVar(&t.noCorpus, "no-corpus", false, "leave the corpus out, and the plugins that parse it")
-	t.addTo(a, cmd)
+	t.addTo(a, cmd, "junit")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if t.threshold < 0 || t.threshold > 100 {
 			return misused(fmt.Errorf("--threshold %v: it is a percentage from 0 to 100", t.threshold))
@@ -137,17 +135,14 @@ func corpusTests(ctx context.Context, h *house, folder fs.FS) ([]workbench.Test,
 }
 
 func (t *trial) show(r tested) error {
-	switch t.output.value {
-	case "json":
-		return writeJSON(t.a.stdout, r)
-	case "junit":
+	if t.output.value == "junit" {
 		suites := []workbench.Suite{{Name: "rego", Tests: r.Rego.Tests}}
 		if r.Corpus != nil {
 			suites = append(suites, workbench.Suite{Name: "corpus", Tests: r.Corpus})
 		}
 		return written(workbench.WriteJUnit(t.a.stdout, suites))
 	}
-	return written(r.text(&painter{w: t.a.stdout, color: t.a.colored(t.a.stdout)}))
+	return t.tell(r, r.text)
 }
 
 func (r tested) text(p *painter) error {
