@@ -215,6 +215,9 @@ func TestOwnRoot(t *testing.T) {
 	if s.Writable["/tmp"] != "" || s.Writable["/dev/null"] != "" {
 		t.Errorf("/tmp: %q, /dev/null: %q; both must be writable", s.Writable["/tmp"], s.Writable["/dev/null"])
 	}
+	if s.Touched["/dev/null"] == "" || s.Touched["/dev/urandom"] == "" || s.Touched["/tmp"] != "" {
+		t.Errorf("times set: %q; a device's would be seen by all", s.Touched)
+	}
 	if s.Modes[h.closed] != "drwxr-xr-x" || s.Links[h.link] != "closed/tree" {
 		t.Errorf("the way is %s, want passable; the link leads to %q", s.Modes[h.closed], s.Links[h.link])
 	}

@@ -49,6 +49,7 @@ type seen struct {
 	Proc                []string
 	Readable            map[string]string // path → error, empty: readable
 	Writable            map[string]string
+	Touched             map[string]string
 	Modes               map[string]string
 	Links               map[string]string
 	SetUID              string
@@ -112,7 +113,7 @@ func look(args []string) int {
 	s := seen{
 		PID: os.Getpid(), PPID: os.Getppid(), UID: os.Getuid(), GID: os.Getgid(), Env: os.Environ(),
 		PGID: unix.Getpgrp(), Effective: effective(), Bounding: bounding(),
-		Readable: map[string]string{}, Writable: map[string]string{}, Modes: map[string]string{}, Links: map[string]string{},
+		Readable: map[string]string{}, Writable: map[string]string{}, Touched: map[string]string{}, Modes: map[string]string{}, Links: map[string]string{},
 	}
 	s.SID, _ = unix.Getsid(0)
 	s.FDs = openFDs()
@@ -151,7 +152,10 @@ func lookAt(s *seen, p string) {
 		s.Readable[p] = err.Error()
 		return
 	}
-	s.Modes[p] = info.Mode().String()
+	s.Modes[p], s.Touched[p] = info.Mode().String(), ""
+	if err := unix.UtimesNanoAt(unix.AT_FDCWD, p, nil, 0); err != nil {
+		s.Touched[p] = err.Error()
+	}
 	if link, err := os.Readlink(p); err == nil {
 		s.Links[p] = link
 	}

@@ -58,8 +58,17 @@ func assemble(info *arch.Info, rules []rule, forbidden, otherwise seccomp.Action
 	if err != nil {
 		return nil, fmt.Errorf("assemble a filter: %w", err)
 	}
+	for i := range body {
+		if body[i] == (bpf.RetConstant{Val: uint32(doneMark)}) {
+			body[i] = bpf.RetConstant{Val: uint32(seccomp.ActionErrno)}
+		}
+	}
 	return raw(append(prologue(info), body...))
 }
+
+// doneMark stands for errno 0 until the program is assembled: the library takes
+// that for EPERM. There is no such errno.
+const doneMark = seccomp.ActionErrno | 0xFFFF
 
 // prologue leaves the call's number loaded.
 func prologue(info *arch.Info) []bpf.Instruction {
@@ -117,6 +126,8 @@ func (d deed) action(forbidden seccomp.Action) seccomp.Action {
 		return seccomp.ActionAllow
 	case refuse:
 		return errno(unix.EPERM)
+	case pretend:
+		return doneMark
 	case notHere:
 		return errno(unix.EOPNOTSUPP)
 	case notTTY:

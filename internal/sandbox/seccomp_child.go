@@ -36,13 +36,47 @@ type ChildFilter struct {
 	ControlFD int      // the socket that step 3 may use
 }
 
-// NewChildFilter assembles the rules for this machine. With notify a forbidden
-// call waits for the one that holds the listener, else the kernel ends the
-// process by SIGSYS. controlFD is the number of the process's control socket.
-// With askThreads, which needs notify, the start of a thread waits too: see
-// [Call.StartsThread]. It is for where the kernel counts no tasks for the process.
-func NewChildFilter(notify bool, controlFD int, askThreads bool) (ChildFilter, error) {
-	return newChildFilter(runtime.GOARCH, notify, controlFD, threadRules(notify && askThreads)...)
+// FilterOptions say where a filter is to stand.
+type FilterOptions struct {
+	ControlFD int // the number of the process's control socket
+
+	// Notify makes a forbidden call wait for the one that holds the listener; else
+	// the kernel ends the process by SIGSYS.
+	Notify bool
+
+	// AskThreads, which needs Notify, makes the start of a thread wait too: see
+	// [Call.StartsThread]. It is for where the kernel counts no tasks for the process.
+	AskThreads bool
+
+	// HostFiles says that files of the host can be named which are not on a read-only
+	// mount: what Landlock does not hold there (modes and times, of /dev/null too, and
+	// before its ABI 3 truncation) is refused.
+	HostFiles bool
+}
+
+// rules are those that come before every child's.
+func (o FilterOptions) rules() []rule {
+	return append(threadRules(o.Notify && o.AskThreads), hostFileRules(o.HostFiles)...)
+}
+
+// NewChildFilter assembles the rules for this machine.
+func NewChildFilter(o FilterOptions) (ChildFilter, error) {
+	return newChildFilter(runtime.GOARCH, o.Notify, o.ControlFD, o.rules()...)
+}
+
+func hostFileRules(named bool) []rule {
+	if !named {
+		return nil
+	}
+	rules := []rule{{deed: refuse, calls: "chmod fchmod fchmodat utimensat truncate", why: "would outlive the process, and be seen by all programs"}}
+	for call, flags := range map[string]uint32{"open": 1, "openat": 2} {
+		empties := all(
+			seccomp.Condition{Argument: flags, Operation: seccomp.BitsSet, Value: unix.O_TRUNC},
+			seccomp.Condition{Argument: flags, Operation: seccomp.BitsNotSet, Value: unix.O_ACCMODE},
+		)
+		rules = append(rules, rule{deed: refuse, calls: call, when: []seccomp.ArgumentConditions{empties}, why: "empties a file that it opens for reading"})
+	}
+	return rules
 }
 
 func threadRules(ask bool) []rule {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"slices"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
 	"golang.org/x/sys/unix"
@@ -13,8 +14,22 @@ import (
 // with descriptors on its control socket, and copies itself when [Supervise]
 // lets it. Its signals to process number 0 are refused, since copies share a
 // process group. Without notify it can make no copy: trying ends it.
-func NewSessionFilter(notify bool, controlFD int, askThreads bool) (ChildFilter, error) {
-	return newChildFilter(runtime.GOARCH, notify, controlFD, append(sessionRules(controlFD), threadRules(notify && askThreads)...)...)
+func NewSessionFilter(o FilterOptions) (ChildFilter, error) {
+	return newChildFilter(runtime.GOARCH, o.Notify, o.ControlFD, slices.Concat(sessionRules(o.ControlFD), firstRules(o.Notify), o.rules())...)
+}
+
+// firstRules take away, where there are copies, what a process may do to the one
+// that installed the filter: that is what cells go back to, or a fork's.
+func firstRules(copies bool) []rule {
+	if !copies {
+		return nil
+	}
+	return []rule{
+		{deed: forbid, calls: "kill", when: oneOf(0, ownPID), why: "signals to the first of the copies"},
+		{deed: forbid, calls: "tgkill", when: oneOf(0, ownPID), why: "the same"},
+		{deed: refuse, calls: "tkill", when: oneOf(0, ownPID), why: "the same"},
+		{deed: refuse, calls: "prlimit64", when: oneOf(0, ownPID), why: "limits of the first of the copies"},
+	}
 }
 
 func sessionRules(controlFD int) []rule {

@@ -12,6 +12,7 @@ const (
 	absent deed = iota // ENOSYS: the default; libraries fall back to older calls
 	allow
 	refuse  // EPERM, where a library expects that and goes on
+	pretend // 0, as if it had been done; it is not
 	notHere // EOPNOTSUPP, what a file system without that feature says
 	notTTY  // ENOTTY, the answer of ioctl on what is no terminal
 	forbid  // ends the process, and is named where the kernel can tell
@@ -43,7 +44,22 @@ func oneOf(arg uint32, values ...uint64) []seccomp.ArgumentConditions {
 	return sets
 }
 
+// signalsTo fits signals to one process but SIGCONT, by which it would go on when it
+// is stopped. The kernel takes 32 bits for a number and here are 64: what is no
+// signal's number does not fit.
+func signalsTo(pid uint64, argument uint32) []seccomp.ArgumentConditions {
+	than := func(operation seccomp.Operation, value uint64) seccomp.Condition {
+		return seccomp.Condition{Argument: argument, Operation: operation, Value: value}
+	}
+	return []seccomp.ArgumentConditions{
+		all(is(0, pid), than(seccomp.LessThan, uint64(unix.SIGCONT))),
+		all(is(0, pid), than(seccomp.GreaterThan, uint64(unix.SIGCONT)), than(seccomp.LessOrEqual, lastSignal)),
+	}
+}
+
 const (
+	lastSignal = 64
+
 	// ownPID stands in a filter for the number of the process that installs
 	// it; see ChildFilter.PIDSlots. No process has it (the kernel's most is 1<<22).
 	ownPID = 0x5EEDF11D
@@ -84,7 +100,7 @@ func allowedRules() []rule {
 		{deed: allow, calls: "open openat access faccessat faccessat2 stat lstat fstat newfstatat statx readlink readlinkat getdents getdents64 getcwd chdir fchdir umask",
 			why: "files by name: late imports read the library, tempfile looks around; which paths exist at all is landlock's and root's"},
 		{deed: allow, calls: "mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 truncate chmod fchmod fchmodat utimensat",
-			why: "scratch files: nothing but /tmp can be written, its size is bounded"},
+			why: "scratch files: nothing but /tmp can be written, its size is bounded; where others can be named, see hostFileRules"},
 		{deed: allow, calls: "poll ppoll select pselect6 epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2", why: "waiting: time.sleep on some versions, select and queues of the standard library"},
 	}
 }
@@ -94,11 +110,13 @@ func allowedRules() []rule {
 func checkedRules() []rule {
 	return []rule{
 		{deed: allow, calls: "clone", when: oneOf(0, threadFlags, threadFlagsMusl), why: "a thread, with exactly pthread_create's flags; anything else is a process"},
-		{deed: allow, calls: "kill", when: []seccomp.ArgumentConditions{all(is(0, ownPID)), all(is(0, 0))}, why: "signals to itself: os.kill(os.getpid(), …), to its own group, which holds nothing else"},
-		{deed: allow, calls: "tgkill", when: oneOf(0, ownPID), why: "abort() and pthread_kill: its own threads"},
-		{deed: allow, calls: "tkill", when: oneOf(0, ownPID), why: "musl's raise in the main thread"},
-		{deed: allow, calls: "fcntl", when: oneOf(1, unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_SETLK, unix.F_SETLKW, unix.F_GETPIPE_SZ),
-			why: "flags and locks; not F_GETLK, which tells of a lock that another program has on a library's file, nor F_SETOWN and F_SETSIG, which signal others, nor pipe sizes, leases, seals"},
+		{deed: allow, calls: "kill", when: append(signalsTo(ownPID, 1), signalsTo(0, 1)...), why: "signals to itself: os.kill(os.getpid(), …), to its own group, which holds nothing else; not SIGCONT: one that is stopped after its end must stay so"},
+		{deed: allow, calls: "tgkill", when: signalsTo(ownPID, 2), why: "abort() and pthread_kill: its own threads"},
+		{deed: allow, calls: "tkill", when: signalsTo(ownPID, 1), why: "musl's raise in the main thread"},
+		{deed: allow, calls: "fcntl", when: oneOf(1, unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL, unix.F_GETPIPE_SZ),
+			why: "flags; not F_GETLK, which tells of a lock that another program has on a library's file, nor F_SETOWN and F_SETSIG, which signal others, nor pipe sizes, leases, seals"},
+		{deed: pretend, calls: "fcntl", when: oneOf(1, unix.F_SETLK, unix.F_SETLKW),
+			why: "a lock on /dev/null or a library's file would be seen by all programs, and many of them make each close of it on the host slow; on a scratch file there is nobody to lock it against, and SQLite insists"},
 		{deed: allow, calls: "ioctl", when: oneOf(1, unix.TCGETS, tcgets2, unix.TIOCGWINSZ, fioclex, fionclex, fionbio, fionread), why: "isatty, terminal size, inheritance and blocking of descriptors; TIOCSTI and its like are not here"},
 		{deed: allow, calls: "prctl", when: oneOf(0, unix.PR_SET_NAME, unix.PR_GET_NAME, prSetVMA, unix.PR_GET_DUMPABLE, unix.PR_GET_NO_NEW_PRIVS, unix.PR_CAPBSET_READ), why: "thread names and glibc's names for its mappings; not PR_SET_DUMPABLE, PR_SET_PDEATHSIG, PR_SET_PTRACER"},
 		{deed: allow, calls: "prlimit64", when: oneOf(0, 0, ownPID), why: "its own limits: the runtime lowers them before each run; the kernel lets nobody raise a hard one without a capability"},

@@ -60,6 +60,7 @@ func instructions(t *testing.T, f []byte) []bpf.Instruction {
 func TestChildRulesAnswer(t *testing.T) {
 	const enosys, eperm, enotty = seccomp.ActionErrno | seccomp.Action(unix.ENOSYS), seccomp.ActionErrno | seccomp.Action(unix.EPERM), seccomp.ActionErrno | seccomp.Action(unix.ENOTTY)
 	const pass, named, killed = seccomp.ActionAllow, seccomp.ActionUserNotify, seccomp.ActionKillProcess
+	const done = seccomp.ActionErrno // 0: as if it had been done
 	for _, c := range []struct {
 		call string
 		args []uint64
@@ -74,6 +75,12 @@ func TestChildRulesAnswer(t *testing.T) {
 		{"kill", []uint64{testPID, 9}, pass}, {"kill", []uint64{0, 9}, pass}, {"kill", []uint64{testPID + 1, 9}, named}, {"kill", []uint64{^uint64(0), 9}, named},
 		{"kill", []uint64{uint64(uint32(1<<32 - 1)), 9}, named}, {"kill", []uint64{1, 0}, named},
 		{"tgkill", []uint64{testPID, 1, 6}, pass}, {"tgkill", []uint64{1, 1, 6}, named}, {"tkill", []uint64{testPID, 6}, pass}, {"tkill", []uint64{1, 6}, eperm},
+		// SIGCONT, also with what the kernel does not look at, would let a stopped process go on.
+		{"kill", []uint64{testPID, 18}, named}, {"kill", []uint64{testPID, 1<<32 | 18}, named}, {"kill", []uint64{0, 18}, named}, {"kill", []uint64{testPID, 17}, pass}, {"kill", []uint64{testPID, 19}, pass},
+		{"tgkill", []uint64{testPID, 1, 18}, named}, {"tgkill", []uint64{testPID, 1, 1<<32 | 18}, named}, {"tkill", []uint64{testPID, 18}, eperm}, {"tgkill", []uint64{testPID, 1, 64}, pass},
+		// Locks are seen by others: on a device, by all programs of the host.
+		{"fcntl", []uint64{1, unix.F_SETLK}, done}, {"fcntl", []uint64{1, unix.F_SETLKW}, done}, {"fcntl", []uint64{1, unix.F_GETLK}, eperm}, {"fcntl", []uint64{1, unix.F_OFD_SETLK}, eperm}, {"flock", nil, eperm},
+		{"utimensat", nil, pass}, {"openat", []uint64{0, 0, unix.O_TRUNC}, pass},
 		{"prctl", []uint64{unix.PR_SET_NAME}, pass}, {"prctl", []uint64{unix.PR_SET_DUMPABLE, 1}, eperm}, {"prctl", []uint64{unix.PR_SET_PDEATHSIG, 0}, eperm},
 		{"prctl", []uint64{unix.PR_SET_SECCOMP, 2}, eperm},
 		{"ioctl", []uint64{1, unix.TCGETS}, pass}, {"ioctl", []uint64{1, unix.TIOCSTI}, enotty}, {"fcntl", []uint64{1, unix.F_GETFL}, pass}, {"fcntl", []uint64{1, unix.F_SETOWN}, eperm},
@@ -104,6 +111,53 @@ func TestChildRulesAnswer(t *testing.T) {
 			if got := answerOf(t, quiet.For(testPID), uint32(info.ID), uint32(nr), c.args...); got != want {
 				t.Errorf("%s without notification: %s(%x) answers %#x, want %#x", goarch, c.call, c.args, uint32(got), uint32(want))
 			}
+		}
+	}
+}
+
+// TestHostFileRules: where files of the host can be named on mounts that can be
+// written, what Landlock does not hold is refused.
+func TestHostFileRules(t *testing.T) {
+	const eperm = seccomp.ActionErrno | seccomp.Action(unix.EPERM)
+	for _, c := range []struct {
+		call string
+		args []uint64
+		want seccomp.Action
+	}{
+		{"utimensat", nil, eperm}, {"fchmod", nil, eperm}, {"fchmodat", nil, eperm}, {"truncate", nil, eperm},
+		{"openat", []uint64{0, 0, unix.O_TRUNC}, eperm}, {"openat", []uint64{0, 0, unix.O_TRUNC | unix.O_CLOEXEC}, eperm},
+		{"openat", []uint64{0, 0, unix.O_TRUNC | unix.O_WRONLY}, seccomp.ActionAllow}, {"openat", []uint64{0, 0, unix.O_TRUNC | unix.O_RDWR}, seccomp.ActionAllow},
+		{"openat", []uint64{0, 0, unix.O_RDONLY}, seccomp.ActionAllow},
+	} {
+		for goarch, info := range map[string]*arch.Info{"amd64": arch.X86_64, "arm64": arch.AARCH64} {
+			f, err := newChildFilter(goarch, true, 3, hostFileRules(true)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := answerOf(t, f.For(testPID), uint32(info.ID), uint32(info.SyscallNames[c.call]), c.args...); got != c.want {
+				t.Errorf("%s: %s(%x) answers %#x, want %#x", goarch, c.call, c.args, uint32(got), uint32(c.want))
+			}
+		}
+	}
+}
+
+// TestSessionFilter: what cells go back to is the process that the filter was made
+// for; they may neither signal it nor change its limits.
+func TestSessionFilter(t *testing.T) {
+	const eperm = seccomp.ActionErrno | seccomp.Action(unix.EPERM)
+	for call, want := range map[string]seccomp.Action{
+		"kill": seccomp.ActionUserNotify, "tgkill": seccomp.ActionUserNotify, "tkill": eperm, "prlimit64": eperm,
+	} {
+		f, err := NewSessionFilter(FilterOptions{Notify: true, ControlFD: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := archOf(runtime.GOARCH)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := answerOf(t, f.For(testPID), uint32(info.ID), uint32(info.SyscallNames[call]), testPID, 9, 9); got != want {
+			t.Errorf("%s answers %#x, want %#x", call, uint32(got), uint32(want))
 		}
 	}
 }
@@ -157,12 +211,12 @@ func TestRulesAreWellWritten(t *testing.T) {
 }
 
 func TestPIDSlots(t *testing.T) {
-	f, err := NewChildFilter(true, 3, false)
+	f, err := NewChildFilter(FilterOptions{Notify: true, ControlFD: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.PIDSlots) != 4 { // kill, tgkill, tkill, prlimit64
-		t.Errorf("%d places for the process's number, want 4", len(f.PIDSlots))
+	if len(f.PIDSlots) != 7 { // kill, tgkill, tkill twice each, prlimit64
+		t.Errorf("%d places for the process's number, want 7", len(f.PIDSlots))
 	}
 	if slices.ContainsFunc(instructions(t, f.For(testPID)), func(i bpf.Instruction) bool { j, ok := i.(bpf.JumpIf); return ok && j.Val == ownPID }) {
 		t.Error("a place was left unfilled")
@@ -214,7 +268,7 @@ func fence(args []string) int {
 	}
 	if args[0] != "none" && args[0] != "lax" {
 		var f ChildFilter
-		f, err = NewChildFilter(strings.HasSuffix(args[0], "notify"), 3, false)
+		f, err = NewChildFilter(FilterOptions{Notify: strings.HasSuffix(args[0], "notify"), ControlFD: 3})
 		if err == nil {
 			err = installOnThread(f)
 		}

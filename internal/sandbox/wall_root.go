@@ -103,7 +103,8 @@ func furnish(r *rootOrder) error {
 		return err
 	}
 	for _, dev := range []string{"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"} {
-		if err := bind(step{Kind: stepFile, Path: dev}, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
+		// Read-only, which devices can be written through, but not given other times.
+		if err := bind(step{Kind: stepFile, Path: dev}, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
 			return err
 		}
 	}
@@ -163,7 +164,10 @@ func setAttrs(name, target string, attrs uint64) error {
 	}
 	flags := uintptr(unix.MS_BIND | unix.MS_REMOUNT | unix.MS_NOSUID)
 	if attrs&unix.MOUNT_ATTR_RDONLY != 0 {
-		flags |= unix.MS_RDONLY | unix.MS_NODEV
+		flags |= unix.MS_RDONLY
+	}
+	if attrs&unix.MOUNT_ATTR_NODEV != 0 {
+		flags |= unix.MS_NODEV
 	}
 	if err := unix.Mount("", target, "", flags, ""); err != nil {
 		return fmt.Errorf("make %q read-only: %w", name, err)

@@ -109,13 +109,23 @@ func (g *ground) planCalls() {
 		return
 	}
 	g.plan.countThreads = g.offer.Notify && !g.kernelCountsTasks()
-	filter, err := sandbox.NewChildFilter(g.offer.Notify, controlFD, g.plan.countThreads)
-	session, sessionErr := sandbox.NewSessionFilter(g.offer.Notify, controlFD, g.plan.countThreads)
+	options := sandbox.FilterOptions{
+		Notify: g.offer.Notify, ControlFD: controlFD, AskThreads: g.plan.countThreads, HostFiles: !g.ownRoot(),
+	}
+	filter, err := sandbox.NewChildFilter(options)
+	session, sessionErr := sandbox.NewSessionFilter(options)
 	if err := errors.Join(err, sessionErr); err != nil {
 		g.offer.SeccompWhy = err.Error()
 		return
 	}
 	g.plan.Calls, g.plan.SessionCalls = newCallsPlan(filter), newCallsPlan(session)
+}
+
+// ownRoot says whether children have a root in which all that is the host's is on
+// read-only mounts.
+func (g *ground) ownRoot() bool {
+	launch, err := g.launch(nil)
+	return err == nil && slices.ContainsFunc(launch.Walls(), func(w sandbox.Wall) bool { return w.Name == wallRoot && w.InForce })
 }
 
 func newCallsPlan(f sandbox.ChildFilter) *callsPlan {
