@@ -32,17 +32,30 @@ func (s *session) goAhead(before *image) {
 	}
 	go func() {
 		defer close(a.done)
-		if a.err = at.rest(); a.err != nil {
+		if a.prepare(at); a.err == nil {
 			return
 		}
-		img, _, err := at.step(context.Background(), command{Only: true})
-		if err == nil {
-			err = img.rest()
-		}
-		if a.img = img; err != nil && !errors.Is(err, errNotAtRest) {
-			a.err = err
+		// It does not do as it is told, and may be at work: that it is lost shows
+		// when the next cell comes, which may be long.
+		at.kill()
+		if a.img != nil {
+			a.img.kill()
 		}
 	}()
+}
+
+// prepare stops a session and makes the copy, if it can be made.
+func (a *ahead) prepare(at *image) {
+	if a.err = at.rest(); a.err != nil {
+		return
+	}
+	img, _, err := at.step(context.Background(), command{Only: true})
+	if err == nil {
+		err = img.rest()
+	}
+	if a.img = img; err != nil && !errors.Is(err, errNotAtRest) {
+		a.err = err
+	}
 }
 
 // discard frees the copy.

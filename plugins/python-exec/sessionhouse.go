@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -26,6 +28,8 @@ type house struct {
 
 	charged uint64 // to its control group before it came
 	took    uint64 // bytes, by its first image for itself before the first cell
+
+	steps sync.Mutex // held while one of its processes may copy itself
 
 	mu      sync.Mutex
 	permits map[int]bool // the processes that may copy themselves now, once
@@ -182,14 +186,65 @@ func (h *house) supervise(listener *os.File) {
 	}
 }
 
-// allow lets a process copy itself, once, or no more.
-func (h *house) allow(pid int, on bool) {
+// allow lets a process copy itself, once.
+func (h *house) allow(pid int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if on {
-		h.permits[pid] = true
-	} else {
-		delete(h.permits, pid)
+	h.permits[pid] = true
+}
+
+// disallow takes the permit back; used says that there is none left to take.
+func (h *house) disallow(pid int) (used bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	used = !h.permits[pid]
+	delete(h.permits, pid)
+	return used
+}
+
+// strays ends the processes of the house that are no images, and tells of them as an
+// error: copies that were made and not handed over, which nobody would stop. The
+// caller holds steps, and whoever had a permit is at rest. If the keeper's children
+// cannot be looked at, the house ends.
+func (h *house) strays() error {
+	at := "/proc/" + strconv.Itoa(h.pid)
+	text, err := os.ReadFile(at + "/task/" + strconv.Itoa(h.pid) + "/children")
+	if err != nil {
+		h.keeper.kill()
+		return fmt.Errorf("look for copies of a session: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known := map[string]bool{}
+	for _, img := range h.images {
+		known[strconv.Itoa(img.pid)] = true
+	}
+	found := bytes.Fields(text)
+	found = slices.DeleteFunc(found, func(pid []byte) bool { return known[string(pid)] })
+	for _, pid := range found {
+		h.endStray(string(pid))
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("%w: a copy that was not handed over", errForged)
+	}
+	return nil
+}
+
+// endStray ends a child of the keeper's by its number, which it has until the keeper
+// has mourned it; what has it then is left alone.
+func (h *house) endStray(pid string) {
+	number, err := strconv.Atoi(pid)
+	if err != nil {
+		return
+	}
+	fd, err := unix.PidfdOpen(number, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	if parent, fieldErr := field(status, "PPid:"); err == nil && fieldErr == nil && parent == h.pid {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 	}
 }
 

@@ -238,12 +238,7 @@ func (i *image) step(ctx context.Context, c command) (*image, begun, error) {
 	if c.Only && !c.Checkpoint {
 		return nil, begun{}, errNotAtRest
 	}
-	if c.Checkpoint {
-		i.house.allow(i.pid, true)
-		defer i.house.allow(i.pid, false)
-	}
-	i.signal(unix.SIGCONT)
-	next, b, err := i.house.grow(ctx, i.child, c, nil)
+	next, b, err := i.order(ctx, c)
 	switch {
 	case c.Only && errors.Is(err, errDeclined):
 		if err := i.rest(); err != nil {
@@ -263,6 +258,41 @@ func (i *image) step(ctx context.Context, c command) (*image, begun, error) {
 		return nil, b, err
 	}
 	return next, b, nil
+}
+
+// order wakes the image for an order. With a copy that was made and not handed over
+// the session is lost.
+func (i *image) order(ctx context.Context, c command) (*image, begun, error) {
+	i.house.steps.Lock()
+	defer i.house.steps.Unlock()
+	if c.Checkpoint {
+		i.house.allow(i.pid)
+	}
+	i.signal(unix.SIGCONT)
+	next, b, err := i.house.grow(ctx, i.child, c, nil)
+	if !c.Checkpoint || !i.house.disallow(i.pid) {
+		return next, b, err
+	}
+	if lost := i.accountFor(); lost != nil {
+		if next != nil {
+			next.discard()
+		}
+		return nil, b, lost
+	}
+	if err == nil && !b.Checkpoint {
+		i.signal(unix.SIGCONT) // there could be no copy: it goes on itself
+	}
+	return next, b, err
+}
+
+// accountFor stops the image, which has used a permit up, so that no copy is on its
+// way, and sees that there is none but images.
+func (i *image) accountFor() error {
+	err := i.rest()
+	if err != nil && i.alive() {
+		i.house.keeper.kill() // what it does cannot be told
+	}
+	return errors.Join(err, i.house.strays())
 }
 
 // forged tells that what came back does not fit what was said: a copy that is
