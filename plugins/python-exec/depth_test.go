@@ -25,7 +25,7 @@ func TestDepth(t *testing.T) {
 			if o.status() != executor.StatusRuntimeError || o.Problem.Type != "RecursionError" {
 				t.Fatalf("%v %v %+v", o.status(), o.err, o.Problem)
 			}
-			if took := time.Since(begin); took > 8*time.Second {
+			if took := time.Since(begin); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})

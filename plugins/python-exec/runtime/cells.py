@@ -42,18 +42,24 @@ def _first(text):
 
 
 def offer(control, ask, program, limit, base):
-    """Compiles the judged tree on demand and hands the code over. Returns the exit code."""
+    """Compiles the judged tree, and hands the code over when the verdict asks for it.
+    Compiling runs nothing, and the verdict takes as long. Returns the exit code."""
+    answers = make(ask, program)
     order = json.loads(frames.receive(control, b"K"))
-    if order["cpu_seconds"]:
-        limit(resource.RLIMIT_CPU, order["cpu_seconds"], order["cpu_seconds"] + 1)
     if order["memory"]:
         limit(resource.RLIMIT_AS, base + order["memory"], base + order["memory"] + (32 << 20))
+    for kind, payload in answers:
+        frames.send(control, kind, payload)
+    return 0
+
+
+def make(ask, program):
+    """The frames that answer a request for the code."""
     try:
         codes = program.compiled()
     except SyntaxError as error:
         problem = trace.compile_problem(error.with_traceback(None), program.lines)
-        frames.send(control, b"E", json.dumps(problem).encode())
-        return 0
+        return [(b"E", json.dumps(problem).encode())]
     about = {
         "name": name(ask),
         "text": program.text,
@@ -63,11 +69,8 @@ def offer(control, ask, program, limit, base):
     packed = pack(about, codes)
     names = json.dumps(program.aliases).encode()
     if len(packed) > MOST_BYTES or len(names) > MOST_NAME_BYTES:
-        frames.send(control, b"L")
-        return 0
-    frames.send(control, b"A", names)
-    frames.send(control, b"M", packed)
-    return 0
+        return [(b"L", b"")]
+    return [(b"A", names), (b"M", packed)]
 
 
 def pack(about, codes):
