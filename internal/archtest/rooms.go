@@ -114,6 +114,6 @@ func edges() []Room {
 			Third: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term", "github.com/schollz/progressbar/v3"},
 			// a plugin that is at fault on purpose, for the errors that no good one causes
 			TestOwn: []string{"executor/wire"}},
-		{Dir: "bench", For: "load tool and baselines", Third: []string{"github.com/HdrHistogram/hdrhistogram-go"}},
+		{Dir: "bench", For: "load tool and baselines", Third: []string{"github.com/HdrHistogram/hdrhistogram-go", "golang.org/x/sys"}},
 	}
 }

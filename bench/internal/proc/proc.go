@@ -13,7 +13,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // tick is the unit of processor time in /proc/PID/stat, the same on every
@@ -124,7 +127,8 @@ type ProcessMemory struct {
 	Private int64  `json:"private"`
 }
 
-// Memory adds up the tree.
+// Memory adds up the tree. A process that shares its parent's address space has
+// nothing of its own: each counts it as all theirs.
 func (t Tree) Memory() Memory {
 	var m Memory
 	depth := map[int]int{}
@@ -133,6 +137,10 @@ func (t Tree) Memory() Memory {
 			depth[s.pid] = depth[s.parent] + 1
 		}
 		m.Processes++
+		if i > 0 && sharesMemory(s.pid, s.parent) {
+			m.Files += files(s.pid)
+			continue
+		}
 		one, err := rollup(s.pid)
 		if err != nil {
 			m.Unreadable++
@@ -145,6 +153,15 @@ func (t Tree) Memory() Memory {
 		m.Each = append(m.Each, one)
 	}
 	return m
+}
+
+// kcmpVM is KCMP_VM of kcmp(2).
+const kcmpVM = 1
+
+// sharesMemory says whether two processes are known to have one address space.
+func sharesMemory(pid, other int) bool {
+	order, _, err := syscall.Syscall6(unix.SYS_KCMP, uintptr(pid), uintptr(other), kcmpVM, 0, 0, 0) //nolint:gosec // not negative
+	return err == 0 && order == 0
 }
 
 func rollup(pid int) (ProcessMemory, error) {

@@ -3,8 +3,11 @@ package proc
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestATreeHoldsItsChildAndCountsItsTimeAfterTheEnd(t *testing.T) {
@@ -80,5 +83,14 @@ func TestAProcessThatIsGoneIsAnError(t *testing.T) {
 func TestCgroupsAreCounted(t *testing.T) {
 	if n := Cgroups(); n < 0 || n > mostCgroups {
 		t.Error(n)
+	}
+}
+
+// A thread is the nearest to a process that shares its parent's memory.
+func TestSharesMemory(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if self := os.Getpid(); !sharesMemory(self, unix.Gettid()) || sharesMemory(self, os.Getppid()) {
+		t.Errorf("a thread shares: %v, the parent shares: %v", sharesMemory(self, unix.Gettid()), sharesMemory(self, os.Getppid()))
 	}
 }
