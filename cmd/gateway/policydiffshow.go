@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -131,12 +132,28 @@ func (p *comparisonText) difference(d workbench.Difference) {
 		p.printf("  %s\n", d.Why)
 		return
 	}
+	lines := bytes.Split(d.Code, []byte("\n"))
 	for _, r := range d.Lost() {
-		p.printf("  - %s\n", reasonText(r))
+		p.printf("  - %s%s\n", reasonText(r), beside(lines, r.Line))
 	}
 	for _, r := range d.Gained() {
-		p.printf("  + %s\n", reasonText(r))
+		p.printf("  + %s%s\n", reasonText(r), beside(lines, r.Line))
 	}
+}
+
+// maxBeside bounds what is shown of a source line beside a reason, in characters.
+const maxBeside = 60
+
+// beside is the source line that a reason is about.
+func beside(lines [][]byte, line int) string {
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	chars := printable(strings.TrimSpace(string(lines[line-1])))
+	if len(chars) > maxBeside {
+		chars = append(chars[:maxBeside], '…')
+	}
+	return "  " + string(chars)
 }
 
 func reasonText(r workbench.Reason) string {

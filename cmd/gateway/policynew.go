@@ -21,7 +21,8 @@ func (a *app) policyNewCommand() *cobra.Command {
 custom/RULE_test.rego, a program that the rule refuses under corpus/deny and one that
 it lets pass under corpus/allow. In Python and for calc they pass as they stand, in
 another language the two programs are a guess; put your own in their place.
-No file is overwritten.
+A gateway does not put the folder in force before the rule's hint is written. No file
+is overwritten.
 
 Exit status: 0 written; 1 a file or a rule of that name is there; 2 wrong command
 line or configuration.`,
@@ -54,7 +55,7 @@ line or configuration.`,
 			for _, name := range names {
 				p.printf("wrote %s\n", name)
 			}
-			p.printf("next: edit them, then gateway policy test --policy-dir %s\n", dir)
+			p.printf("next: edit them; while the hint is as written, no gateway puts the folder in force. Then gateway policy check --policy-dir %s\n", dir)
 			return p.err
 		})
 	}

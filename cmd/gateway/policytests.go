@@ -56,6 +56,9 @@ func (t *trial) run(cmd *cobra.Command) error {
 	if result.Rego, err = workbench.RunTests(cmd.Context(), folder, t.filter); err != nil {
 		return failed(err)
 	}
+	if t.filter != "" && len(result.Rego.Tests) == 0 {
+		return failed(fmt.Errorf("no test of %s matches --run %s: tests are named after their package, as in data.custom.no_numpy_load_test.test_refused", name, t.filter))
+	}
 	if !t.noCorpus && t.filter == "" {
 		err := t.with(cmd, "", func(ctx context.Context, h *house) error {
 			var err error

@@ -86,7 +86,7 @@ func walk(t *testing.T, script string) []boxOutput {
 	}
 	listen := freeAddress(t)
 	script = strings.ReplaceAll(script, "127.0.0.1:7860", listen)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-u", "-o", "pipefail", "-c", script)
 	cmd.Dir = dir
@@ -118,7 +118,7 @@ var boxEnd = regexp.MustCompile(`^=== box [0-9]+ exit ([0-9]+)\n$`)
 func stable(text string) string {
 	for _, r := range [][2]string{
 		{`\b[0-9a-f]{12}\b`, "REVISION"}, {`d_[0-9a-f]{16}`, "DECISION"}, {`\([0-9.]+ s\)`, "(SECONDS)"},
-		{`[0-9]+ (program|decision|rule)s?`, "N $1"}, {`[0-9]+ same`, "N same"}, {`reading .*`, "reading"},
+		{`[0-9]+ (line|program|decision|rule)s?`, "N $1"}, {`[0-9]+ same`, "N same"}, {`reading .*`, "reading"},
 		{`rego:[0-9]+`, "rego:N"}, {`(?m)^([a-z-]+) +[0-9]+ `, "$1 N "},
 	} {
 		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])

@@ -17,7 +17,9 @@ const (
 	plain = "\x1b[0m"
 )
 
-// painter writes a decision; its first write error stays.
+// painter writes for people; its first write error stays. What it writes comes
+// from programs, policies and files, and must not steer a terminal: of control
+// characters, line ends, tabs and its own colours are left.
 type painter struct {
 	w     io.Writer
 	color bool
@@ -25,9 +27,16 @@ type painter struct {
 }
 
 func (p *painter) printf(format string, args ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
+	if p.err != nil {
+		return
 	}
+	text := string(shown(fmt.Appendf(nil, format, args...)))
+	if p.color {
+		for _, mark := range []string{red, bold, plain} {
+			text = strings.ReplaceAll(text, string(shown([]byte(mark))), mark)
+		}
+	}
+	_, p.err = io.WriteString(p.w, text)
 }
 
 func (p *painter) paint(color, text string) string {

@@ -59,3 +59,23 @@ func TestColoursAreOnlyThereWhenAsked(t *testing.T) {
 		}
 	}
 }
+
+// A policy's message, a rule's hint and a file's name are shown, and do nothing.
+func TestWhatIsShownDoesNotSteerATerminal(t *testing.T) {
+	v := violation(1, 1, 1, 2)
+	v.Message, v.Hint = "m\x1b]0;title\a\x1b[2J", "h\u202eh\r\x9b1A"
+	ans := gateway.Answer{Decision: &gateway.Decision{Violations: []gateway.Violation{v}}}
+	for _, color := range []bool{false, true} {
+		var out strings.Builder
+		if err := showDecision(&out, "p\x1b[1A.py", []byte("os"), ans, color); err != nil {
+			t.Fatal(err)
+		}
+		left := strings.NewReplacer(red, "", bold, "", plain, "").Replace(out.String())
+		if i := strings.IndexFunc(left, func(r rune) bool { return r != '\n' && steers(r) }); i >= 0 || strings.Contains(left, "\x9b") {
+			t.Errorf("colour %v: %q", color, out.String())
+		}
+		if !strings.Contains(left, `\x1b]0;title`) {
+			t.Errorf("the message is not told: %q", left)
+		}
+	}
+}

@@ -43,6 +43,7 @@ func compile(modules map[string]*ast.Module, schema map[string]any, caps *ast.Ca
 		compiler = compiler.WithSchemas(schemas)
 	}
 	if compiler.Compile(modules); compiler.Failed() {
+		suggestFunctions(compiler.Errors, modules, caps)
 		return nil, fmt.Errorf("compile: %w", compiler.Errors)
 	}
 	return &compiled{compiler: compiler, modules: modules}, nil

@@ -178,7 +178,8 @@ func (e *example) expects(list string) error {
 }
 
 // prove runs the corpus: every program that must be denied is denied by the
-// rules it names at the lines it names, every other one is allowed.
+// rules it names at the lines it names, every other one is allowed. No rule may
+// be one that was begun and not written.
 func (b *builder) prove(ctx context.Context) error {
 	if b.revision.admitsAll {
 		return nil
@@ -199,6 +200,9 @@ func (b *builder) prove(ctx context.Context) error {
 	}
 	if b.cfg.SkipCorpus {
 		return nil
+	}
+	if err := b.written(); err != nil {
+		return err
 	}
 	run := &corpusRun{b: b, fired: map[string]bool{}}
 	examples = run.parsable(examples)

@@ -119,7 +119,9 @@ func ofRego(e *ast.Error) Fault {
 	if e.Location != nil {
 		f.File, f.Line, f.Column = e.Location.File, e.Location.Row, e.Location.Col
 	}
-	if e.Details != nil {
+	if do, ok := e.Details.(suggestion); ok {
+		f.Remedy = string(do)
+	} else if e.Details != nil {
 		f.Remedy = wanted(e.Details.Lines())
 	}
 	if f.Remedy == "" {
@@ -206,7 +208,6 @@ type remedy struct{ text, do string }
 func remedies() []remedy {
 	return []remedy{
 		{"rego_parse_error", "correct the syntax there; `opa fmt` shows the usual form"},
-		{"undefined function", "it is misspelt, or looks at the world or the clock: a rule decides from input and data alone"},
 		{"rego_unsafe_var_error", "give the variable a value first: some x in …, or x := …"},
 		{"rego_recursion_error", "a rule cannot lead back to itself: write it over the index, which is flat"},
 		{"rego_type_error", "compare it with the schema in schemas/"},
@@ -217,6 +218,7 @@ func remedies() []remedy {
 		{"and not as deny", "name the set deny"},
 		{"a deny rule is written", "write the object in the head, with exactly these four keys"},
 		{"has no METADATA", "write above the rule: # METADATA, # title: …, # custom: {id: …, hint: …}"},
+		{"hint that it was begun with", "say in its METADATA what to write instead, once the rule does what it is to do"},
 		{"has METADATA of rule", "one id for the METADATA and the rule"},
 		{"which is no rule", "correct the id under covers"},
 		{"no list ", "correct the list's name: lists stand at the top of allowlist.rego"},

@@ -23,6 +23,24 @@ type Rule struct {
 	Line        int               `json:"line"`
 }
 
+// UnwrittenHint is the hint of a rule that was begun and not written: it is the
+// mark by which a folder with such a rule is not put in force.
+const UnwrittenHint = "Say here what to write instead: whoever wrote the program reads it before the next try."
+
+// written refuses rules that were begun and not written.
+func (b *builder) written() error {
+	var faults []error
+	for _, id := range sortedKeys(b.revision.languages) {
+		rules := b.revision.languages[id].rules
+		for _, name := range sortedKeys(rules) {
+			if rule := rules[name]; rule.Hint == UnwrittenHint {
+				faults = append(faults, fmt.Errorf("%s:%d: rule %q still has the hint that it was begun with", rule.File, rule.Line, rule.ID))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // findingKeys are the members of an element of deny, all of them, so that the
 // entry point drops no finding for want of one.
 func findingKeys() []string { return []string{"at", "msg", "rule", "subject"} }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/sluice-gateway/sluice/internal/policy"
 )
 
 // File is a file of a policy folder that is to be written.
@@ -31,7 +33,9 @@ var (
 
 // Files are the rule with its METADATA, its test, a program that it refuses and
 // one that it lets pass. The names are of files that folder does not have; the
-// rule passes its test and its corpus as it stands.
+// rule passes its test and its corpus as it stands. It has yet to be given its
+// hint: until then no folder that holds it is put in force, so that a rule which
+// is being written does not judge the programs of a gateway that serves.
 func (s Scaffold) Files(folder fs.FS) ([]File, error) {
 	if err := s.check(folder); err != nil {
 		return nil, err
@@ -40,9 +44,13 @@ func (s Scaffold) Files(folder fs.FS) ([]File, error) {
 		s.Refuses = []string{s.example()}
 	}
 	base := strings.ReplaceAll(s.Rule, "-", "_")
+	rule, test := nameTemplate, nameTestTemplate
+	if s.dotted() {
+		rule, test = pathTemplate, pathTestTemplate
+	}
 	files := []File{
-		{"custom/" + base + ".rego", s.fill(ruleTemplate)},
-		{"custom/" + base + testSuffix, s.fill(testTemplate)},
+		{"custom/" + base + ".rego", s.fill(rule)},
+		{"custom/" + base + testSuffix, s.fill(test)},
 		{s.corpusName("deny"), s.refused()},
 		{s.corpusName("allow"), s.passing()},
 	}
@@ -64,6 +72,8 @@ func (s Scaffold) check(folder fs.FS) error {
 		}
 		if dotted := strings.Contains(name, "."); dotted && s.Language != python {
 			return fmt.Errorf("%q: in language %q a rule begins with a plain name", name, s.Language)
+		} else if dotted != strings.Contains(s.Refuses[0], ".") {
+			return fmt.Errorf("%q beside %q: plain names and dotted names of libraries are two rules", name, s.Refuses[0])
 		}
 	}
 	return s.fits(folder)
@@ -114,26 +124,25 @@ func (s Scaffold) example() string {
 	return "example"
 }
 
-// section is where the document has the refused names.
-func (s Scaffold) section() string {
-	if slices.ContainsFunc(s.Refuses, func(name string) bool { return strings.Contains(name, ".") }) {
-		return "paths"
-	}
-	return "names"
-}
+// dotted says whether parts of a library are refused, and not plain names.
+func (s Scaffold) dotted() bool { return strings.Contains(s.Refuses[0], ".") }
 
 func (s Scaffold) fill(template string) string {
 	quoted := make([]string, 0, len(s.Refuses))
 	for _, name := range s.Refuses {
 		quoted = append(quoted, fmt.Sprintf("%q", name))
 	}
+	module, last := s.Refuses[0], s.Refuses[0]
+	if i := strings.LastIndexByte(last, '.'); i >= 0 {
+		module, last = last[:i], last[i+1:]
+	}
 	return strings.NewReplacer(
-		"LANGUAGE", s.Language, "RULE", s.Rule, "PACKAGE", strings.ReplaceAll(s.Rule, "-", "_"), "SECTION", s.section(),
-		"LIST", strings.Join(quoted, ", "), "FIRST", s.Refuses[0], "NAMES", strings.Join(s.Refuses, ", "),
+		"LANGUAGE", s.Language, "RULE", s.Rule, "PACKAGE", strings.ReplaceAll(s.Rule, "-", "_"), "MODULE", module, "LAST", last,
+		"LIST", strings.Join(quoted, ", "), "FIRST", s.Refuses[0], "NAMES", strings.Join(s.Refuses, ", "), "HINT", policy.UnwrittenHint,
 	).Replace(template)
 }
 
-const ruleTemplate = `# METADATA
+const headTemplate = `# METADATA
 # scope: package
 # custom:
 #   language: LANGUAGE
@@ -147,19 +156,58 @@ refused := {LIST}
 # description: Say here why it is refused.
 # custom:
 #   id: RULE
-#   hint: "Say here what to write instead: whoever wrote the program reads it before the next try."
-deny contains {"rule": "RULE", "msg": msg, "at": at, "subject": name} if {
+#   hint: "HINT"
+`
+
+const nameTemplate = headTemplate + `deny contains {"rule": "RULE", "msg": msg, "at": at, "subject": name} if {
 	some name in refused
-	some at in input.ast.SECTION[name]
+	some at in input.ast.names[name]
 	msg := sprintf("%s is blocked", [name])
 }
 `
 
-const testTemplate = `package custom.PACKAGE_test
+// pathTemplate finds a part of a library by each of the ways in which a program
+// can come to it.
+const pathTemplate = headTemplate + `deny contains {"rule": "RULE", "msg": msg, "at": at, "subject": name} if {
+	some [name, at] in uses
+	msg := sprintf("%s is blocked", [name])
+}
+
+# By its path, with renamed imports followed.
+uses contains [name, at] if {
+	some name in refused
+	some at in input.ast.paths[name]
+}
+
+# By its last word alone, where all of its module is imported by *.
+uses contains [name, at] if {
+	some name, [module, last] in parts
+	module in input.ast.aliases["*"]
+	not own(last)
+	some at in input.ast.names[last]
+}
+
+# As an attribute of anything, where the module is handed on as a value.
+uses contains [name, at] if {
+	some name, [module, last] in parts
+	input.ast.values[module]
+	some at in input.ast.attributes[last]
+}
+
+own(name) if "firm" in input.ast.bound[name]
+
+parts[name] := [module, last] if {
+	some name in refused
+	last := regex.replace(name, ` + "`^.*\\.`" + `, "")
+	module := trim_suffix(name, concat("", [".", last]))
+}
+`
+
+const nameTestTemplate = `package custom.PACKAGE_test
 
 import data.custom.PACKAGE
 
-document(names) := {"ast": {"SECTION": {name: ["1:0:1:4"] | some name in names}}}
+document(names) := {"ast": {"names": {name: ["1:0:1:4"] | some name in names}}}
 
 test_refused if {
 	some finding in PACKAGE.deny with input as document(["FIRST"])
@@ -169,6 +217,32 @@ test_refused if {
 }
 
 test_others_pass if count(PACKAGE.deny) == 0 with input as document(["another"])
+`
+
+const pathTestTemplate = `package custom.PACKAGE_test
+
+import data.custom.PACKAGE
+
+refused(ast) if {
+	some finding in PACKAGE.deny with input as {"ast": ast}
+	finding.rule == "RULE"
+	finding.subject == "FIRST"
+	finding.at == "1:0:1:4"
+}
+
+test_by_its_path if refused({"paths": {"FIRST": ["1:0:1:4"]}})
+
+test_after_a_star_import if refused({"aliases": {"*": ["MODULE"]}, "names": {"LAST": ["1:0:1:4"]}})
+
+test_of_a_module_that_is_handed_on if refused({"values": {"MODULE": ["2:0:2:5"]}, "attributes": {"LAST": ["1:0:1:4"]}})
+
+test_own_function_passes if not refused({
+	"aliases": {"*": ["MODULE"]},
+	"bound": {"LAST": ["def", "firm"]},
+	"names": {"LAST": ["1:0:1:4"]},
+})
+
+test_others_pass if not refused({"paths": {"another": ["1:0:1:4"]}})
 `
 
 func (s Scaffold) corpusName(kind string) string {
