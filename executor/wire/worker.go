@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -82,7 +83,8 @@ type worker struct {
 	cmd    *exec.Cmd
 	conn   *grpc.ClientConn
 	client *Client
-	base   uint64 // resident memory when it had come up, in bytes
+	base   uint64        // resident memory when it had come up, in bytes
+	peak   atomic.Uint64 // of what was seen of it, in bytes
 	words  *lastWords
 	gone   chan struct{}
 	fat    chan struct{} // closed when it was ended for its memory
@@ -187,6 +189,19 @@ func (w *worker) end() {
 	<-w.gone
 }
 
+// usage is what the living worker has cost since it had taken before.
+func (w *worker) usage(before time.Duration) executor.Usage {
+	pid := w.cmd.Process.Pid
+	return executor.Usage{CPU: max(0, processorOf(pid)-before), MaxRSSBytes: max(peakOf(pid), w.peak.Load())}
+}
+
+// lastUsage ends the worker, and is what it had cost by then.
+func (w *worker) lastUsage(before time.Duration) executor.Usage {
+	w.end()
+	state := w.cmd.ProcessState
+	return executor.Usage{CPU: max(0, state.UserTime()+state.SystemTime()-before), MaxRSSBytes: max(peakAt(state), w.peak.Load())}
+}
+
 // memoryPoll is how often a running worker's memory is looked at.
 const memoryPoll = 5 * time.Millisecond
 
@@ -211,7 +226,9 @@ func (w *worker) guard(limits executor.Limits) (stop func()) {
 			case <-w.gone:
 				return
 			case <-ticker.C:
-				if residentOf(w.cmd.Process.Pid) > w.base+limits.MemoryBytes {
+				now := residentOf(w.cmd.Process.Pid)
+				w.peak.Store(max(w.peak.Load(), now))
+				if now > w.base+limits.MemoryBytes {
 					close(w.fat)
 					_ = w.cmd.Process.Kill()
 					return

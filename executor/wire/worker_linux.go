@@ -50,6 +50,43 @@ func residentOf(pid int) uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
+// processorOf is the processor time that a process has taken; 0: not known.
+func processorOf(pid int) time.Duration {
+	var spent syscall.Timespec
+	clock := ^pid<<3 | 2 // clock_getcpuclockid(3)
+	if _, _, fault := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, uintptr(clock), uintptr(unsafe.Pointer(&spent)), 0); fault != 0 {
+		return 0
+	}
+	return time.Duration(spent.Nano())
+}
+
+// peakOf is the most resident memory that a process had, in bytes; 0: not known.
+func peakOf(pid int) uint64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "\nVmHWM:")
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		return 0
+	}
+	kib, err := strconv.ParseUint(fields[0], 10, 54)
+	if err != nil {
+		return 0
+	}
+	return kib << 10
+}
+
+// peakAt is peakOf for a process that has ended.
+func peakAt(state *os.ProcessState) uint64 {
+	usage, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok || usage.Maxrss < 0 {
+		return 0
+	}
+	return uint64(usage.Maxrss) << 10
+}
+
 // Resources of prlimit(2) that package syscall does not name.
 const (
 	rlimitCPU  = 0

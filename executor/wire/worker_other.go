@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
 )
@@ -18,5 +19,11 @@ func socketPair() (net.Conn, *os.File, error) {
 }
 
 func residentOf(int) uint64 { return 0 }
+
+func processorOf(int) time.Duration { return 0 }
+
+func peakOf(int) uint64 { return 0 }
+
+func peakAt(*os.ProcessState) uint64 { return 0 }
 
 func boundProcess(int, executor.Limits) {}

@@ -112,7 +112,8 @@ func TestWorkersForgetAndCarryAll(t *testing.T) {
 	c := working(t)
 	for range 3 {
 		res, out := work(t, c, "count", executor.Limits{Wall: time.Minute})
-		if out != "101counted" || res.Status != executor.StatusOK || res.Value != "v" || len(res.Artifacts) != 1 || res.StdoutBytes != 3 {
+		if out != "101counted" || res.Status != executor.StatusOK || res.Value != "v" || len(res.Artifacts) != 1 || res.StdoutBytes != 3 ||
+			res.Usage.CPU <= 0 || res.Usage.MaxRSSBytes < 1<<20 {
 			t.Errorf("printed %q, %+v", out, res)
 		}
 	}
@@ -141,6 +142,24 @@ func TestWorkersAreEndedAtTheirLimits(t *testing.T) {
 	}
 	if _, out := work(t, c, "count", executor.Limits{}); out != "101counted" {
 		t.Errorf("the next printed %q", out)
+	}
+}
+
+// TestUsageOfAWorker, alive and ended.
+func TestUsageOfAWorker(t *testing.T) {
+	w, err := startWorker(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alive := w.usage(0)
+	ended := w.lastUsage(0)
+	for _, u := range []executor.Usage{alive, ended} {
+		if u.CPU <= 0 || u.CPU > time.Minute || u.MaxRSSBytes < 1<<20 || u.MaxRSSBytes > 1<<30 {
+			t.Errorf("alive it had cost %+v, at its end %+v", alive, ended)
+		}
+	}
+	if more := w.lastUsage(time.Hour); more.CPU != 0 {
+		t.Errorf("it cost %s less than nothing", more.CPU)
 	}
 }
 

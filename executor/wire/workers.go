@@ -239,6 +239,7 @@ const endAfter = 150 * time.Millisecond
 // Run implements executor.Program. Output is bounded on this side.
 func (p *workerProgram) Run(ctx context.Context, g executor.Grant, out executor.Output) (executor.Result, error) {
 	p.ran = true
+	before := processorOf(p.worker.cmd.Process.Pid)
 	stop := p.worker.guard(g.Limits)
 	defer stop()
 	unhook := context.AfterFunc(ctx, func() {
@@ -264,8 +265,10 @@ func (p *workerProgram) Run(ctx context.Context, g executor.Grant, out executor.
 		if !errors.Is(err, context.Cause(ctx)) || ctx.Err() == nil {
 			err = p.worker.fault(ctx, err)
 		}
-		return executor.Result{}, err
+		return executor.Result{Usage: p.worker.lastUsage(before)}, err
 	}
+	seen := p.worker.usage(before)
+	res.Usage.CPU, res.Usage.MaxRSSBytes = seen.CPU, seen.MaxRSSBytes
 	for _, a := range res.Artifacts {
 		if err := out.Artifact(a.MediaType, a.Name, a.Data); err != nil {
 			res.Notes = append(res.Notes, "an artifact was left out: "+err.Error())
