@@ -26,8 +26,9 @@ import grpc
 from concurrent import futures
 import executor_pb2 as pb, executor_pb2_grpc as rpc
 HERE, AT_ONCE, MIB = os.path.abspath(__file__), 4, 1 << 20
-SCHEMA = {"type": "object", "required": ["schema", "language", "grammar", "code", "ast"], "properties": {
-    "ast": {"type": "object", "required": ["words"], "properties": {"words": {"type": "object"}}}}}
+SCHEMA = {"type": "object", "additionalProperties": False, "required": ["schema", "language", "grammar", "code", "ast"], "properties": {
+    "schema": {"const": "rpnast/1"}, "language": {"const": "rpn"}, "grammar": {"type": "string"}, "code": {"type": "object", "properties": {"sha256": {"type": "string"}, "bytes": {"type": "integer"}}},
+    "ast": {"type": "object", "additionalProperties": False, "required": ["words"], "properties": {"words": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}}}}}
 SAMPLES = [("ok", "6 7 * print", b"42\n", "42", []), ("syntax_error", "6 seven *", b"", "", []), ("runtime_error", "1 0 /", b"", "", []), ("forever", "1 loop", b"", "", []),
     ("flood", "flood", b"", "", []), ("alloc", "hoard", b"", "", []), ("canary", "4711 print", b"", "", ["4711"]), ("large", " ".join(map(str, range(100000, 125000))), b"", "", [])]
 LACKS = {k: "a program reaches nothing outside its child" for k in ("effect", "probe", "spawn")}

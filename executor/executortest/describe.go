@@ -127,8 +127,30 @@ func checkSchemas(r reporter, s *suite) {
 	for _, l := range s.about.Languages {
 		if _, err := compile(l.Schema); err != nil {
 			r.Errorf("the tree schema of %s: %v", l.ID, err)
+			continue
+		}
+		if !closed(l.Schema) {
+			r.Errorf("the tree schema of %s: it must list its properties, schema, language, grammar, code and ast among them, and say additionalProperties: false, or no gateway loads rules for it", l.ID)
 		}
 	}
+}
+
+// closed says whether a schema lists the members of a tree and refuses others:
+// a rule over a member that no tree has is a fault, and is found by it.
+func closed(text []byte) bool {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Additional *bool                      `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal(text, &schema); err != nil || schema.Additional == nil || *schema.Additional {
+		return false
+	}
+	for _, name := range []string{"schema", "language", "grammar", "code", "ast"} {
+		if schema.Properties[name] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func checkAnswersEarly(r reporter, s *suite) {

@@ -117,9 +117,9 @@ func failures(t *testing.T, e executor.Executor, only ...string) (failed []strin
 func TestBrokenExecutorsAreCaught(t *testing.T) {
 	cases := map[string]string{
 		"moody": "D01", "version": "D02", "capacity": "D02", "tool's language": "D02", "tool's name": "D02",
-		"tool's argument": "D02", "tool's parameters": "D02", "tree schema": "D02", "schema": "D03", "slow": "D04",
+		"tool's argument": "D02", "tool's parameters": "D02", "tree schema": "D02", "schema": "D03", "open schema": "D03", "slow": "D04",
 		"mute": "S01", "value": "S01", "panics": "S01", "no line": "S02", "syntax is internal": "S02",
-		"random tree": "S03", "other schema": "S03", "canary": "S04", "host path": "S08", "raise is internal": "S08",
+		"random tree": "S03", "other text": "S03", "other schema": "S03", "canary": "S04", "host path": "S08", "raise is internal": "S08",
 		"no type": "S08", "deaf": "S09", "odd texts": "S15", "runs at parse": "S19", "keeps state": "S20",
 		"no memory limit": "S21",
 	}

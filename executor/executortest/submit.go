@@ -3,6 +3,9 @@ package executortest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
@@ -116,6 +119,30 @@ func checkTree(r reporter, s *suite) {
 	}
 	if err := holds(schema, first.JSON); err != nil {
 		r.Errorf("the tree is against the schema of %s: %v", first.Schema, err)
+	}
+	checkHead(r, s, first, code)
+}
+
+// checkHead holds what a gateway reads of every tree, whatever its schema.
+func checkHead(r reporter, s *suite, tree executor.Tree, code []byte) {
+	var doc struct {
+		Schema, Language string
+		Code             struct{ SHA256 string }
+		AST              map[string]any
+	}
+	if err := json.Unmarshal(tree.JSON, &doc); err != nil {
+		r.Fatalf("the tree: %v", err)
+	}
+	digest := sha256.Sum256(code)
+	for what, pair := range map[string][2]string{
+		"schema": {doc.Schema, s.lang.TreeSchema}, "language": {doc.Language, s.lang.ID}, "code.sha256": {doc.Code.SHA256, hex.EncodeToString(digest[:])},
+	} {
+		if pair[0] != pair[1] {
+			r.Errorf("the tree's member %s is %.80q, a gateway wants %q", what, pair[0], pair[1])
+		}
+	}
+	if doc.AST == nil {
+		r.Errorf("the tree has no object ast, where a gateway's rules look")
 	}
 }
 

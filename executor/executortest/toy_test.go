@@ -3,7 +3,6 @@ package executortest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -27,7 +26,7 @@ func (y *toy) Describe() executor.Description {
 	d := executor.Description{
 		Name: "toy", Version: "1.0.0",
 		Languages: []executor.Language{{
-			ID: "toy", Version: "1", TreeSchema: "toy/1", Schema: []byte(`{"type":"object"}`), Samples: toySamples(),
+			ID: "toy", Version: "1", TreeSchema: "toy/1", Schema: executor.IndexSchema("toy/1", "toy", "verbs", "words"), Samples: toySamples(),
 		}},
 		Tools: []executor.Tool{{
 			Name: "toy", Language: "toy", Description: "plays", SourceArgument: "code",
@@ -54,6 +53,8 @@ func (y *toy) Describe() executor.Description {
 		d.Languages[0].TreeSchema = "toy"
 	case "schema":
 		d.Languages[0].Schema = nil
+	case "open schema":
+		d.Languages[0].Schema = []byte(`{"type":"object"}`)
 	case "slow":
 		time.Sleep(tolerance + 100*time.Millisecond)
 	}
@@ -82,26 +83,34 @@ func (y *toy) Parse(_ context.Context, src executor.Source) (executor.Program, e
 	if !found {
 		return nil, y.syntaxError()
 	}
-	doc := map[string]string{"verb": verb, "word": word}
-	switch y.fault {
-	case "canary":
-		doc["word"] = "?"
-	case "random tree":
-		doc["n"] = strconv.FormatInt(y.n.Add(1), 10)
-	case "runs at parse":
-		y.step(verb)
-	}
-	text, err := json.Marshal(doc)
+	tree, err := y.tree(verb, word, src.Code)
 	if err != nil {
 		return nil, err
-	}
-	tree := executor.Tree{Schema: "toy/1", JSON: text, Nodes: 2, Depth: 1}
-	if y.is("other schema") {
-		tree.Schema = "toy/2"
 	}
 	return &executor.Prog{Doc: tree, Do: func(ctx context.Context, _ executor.Grant, out executor.Output) (executor.Result, error) {
 		return y.run(ctx, out, verb, word)
 	}}, nil
+}
+
+func (y *toy) tree(verb, word string, code []byte) (executor.Tree, error) {
+	x := executor.NewIndex("verbs", "words")
+	x.Add("verbs", verb, executor.Place(1, 0, 1, len(verb)))
+	switch y.fault {
+	case "canary":
+		word = "?"
+	case "random tree":
+		x.Add("words", strconv.FormatInt(y.n.Add(1), 10), executor.Place(1, 0, 1, 1))
+	case "runs at parse":
+		y.step(verb)
+	case "other text":
+		code = append([]byte{' '}, code...)
+	}
+	x.Add("words", word, executor.Place(1, 0, 1, len(word)))
+	tree, err := x.Tree(executor.Language{ID: "toy", TreeSchema: "toy/1", Grammar: "1"}, executor.Source{Code: code})
+	if y.is("other schema") {
+		tree.Schema = "toy/2"
+	}
+	return tree, err
 }
 
 func (y *toy) syntaxError() error {

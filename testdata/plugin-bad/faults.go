@@ -14,10 +14,10 @@ func faults() map[string]string {
 		"worker-holds-pipes": "H10", "stdout-kept": "H11", "any-version": "H12",
 
 		"moody": "D01", "odd-version": "D02", "no-capacity": "D02", "tool-of-nothing": "D02", "lacks-everything": "D02",
-		"broken-schema": "D03", "open-settings": "D03",
+		"broken-schema": "D03", "open-tree": "D03", "open-settings": "D03",
 
 		"mute": "S01", "other-value": "S01", "syntax-no-line": "S02", "syntax-is-fault": "S02",
-		"random-tree": "S03", "tree-digest": "S03", "source-digest": "S03", "other-schema": "S03", "tree-off-schema": "S03",
+		"random-tree": "S03", "tree-digest": "S03", "source-digest": "S03", "other-schema": "S03", "tree-off-schema": "S03", "tree-of-another": "S03",
 		"canary": "S04", "early-output": "S05", "early-result": "S05", "denied-runs": "S06", "denied-is-ok": "S06", "any-verdict": "S07",
 		"host-path": "S08", "raise-is-fault": "S08", "deaf-to-wall": "S09", "uncut": "S10", "uncounted": "S10", "deaf-to-cancel": "S11",
 		"slot-of-run": "S12", "slot-of-wait": "S13", "any-order": "S14", "odd-text-kills": "S15", "odd-text-internal": "S15",

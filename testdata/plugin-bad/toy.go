@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -27,13 +26,11 @@ type toy struct {
 
 func (y *toy) is(name string) bool { return y.fault.is(name) }
 
-const treeSchema = `{"type":"object","properties":{"verb":{"type":"string"},"word":{"type":"string"},"n":{"type":"string"}},"required":["verb","word"],"additionalProperties":false}`
-
 // Describe implements executor.Executor.
 func (y *toy) Describe() executor.Description {
 	d := executor.Description{
 		Name: "bad", Version: "1.0.0",
-		Languages: []executor.Language{{ID: "toy", Version: "1", TreeSchema: "toy/1", Schema: []byte(treeSchema), Samples: samples()}},
+		Languages: []executor.Language{{ID: "toy", Version: "1", TreeSchema: "toy/1", Schema: executor.IndexSchema("toy/1", "toy", "verbs", "words"), Samples: samples()}},
 		Tools: []executor.Tool{{
 			Name: "toy", Language: "toy", Description: "plays", SourceArgument: "code",
 			Parameters: []byte(`{"type":"object","properties":{"code":{"type":"string"}}}`),
@@ -51,6 +48,8 @@ func (y *toy) Describe() executor.Description {
 		d.Languages[0].Lacks = map[string]string{"canary": "no names"}
 	case "broken-schema":
 		d.Languages[0].Schema = []byte(`{"type":"thing"}`)
+	case "open-tree":
+		d.Languages[0].Schema = []byte(`{"type":"object"}`)
 	case "open-settings":
 		d.ConfigSchema = []byte(`{"type":"object"}`)
 	}
@@ -95,25 +94,33 @@ func (y *toy) Parse(_ context.Context, src executor.Source) (executor.Program, e
 	if !found {
 		return nil, y.syntaxError()
 	}
-	doc := map[string]any{"verb": strings.ToValidUTF8(verb, "?"), "word": strings.ToValidUTF8(word, "?")}
-	switch string(y.fault) {
-	case "canary":
-		doc["word"] = "?"
-	case "random-tree":
-		doc["n"] = strconv.FormatInt(y.n.Add(1), 10)
-	case "tree-off-schema":
-		doc["stranger"] = true
-	case "runs-at-parse":
-		y.step(verb)
-	}
-	text, err := json.Marshal(doc)
+	tree, err := y.tree(verb, word, src.Code)
 	if err != nil {
 		return nil, err
 	}
-	return &executor.Prog{Doc: executor.Tree{Schema: "toy/1", JSON: text, Nodes: 2, Depth: 1},
+	return &executor.Prog{Doc: tree,
 		Do: func(ctx context.Context, _ executor.Grant, out executor.Output) (executor.Result, error) {
 			return y.run(ctx, out, verb, word)
 		}}, nil
+}
+
+func (y *toy) tree(verb, word string, code []byte) (executor.Tree, error) {
+	x := executor.NewIndex("verbs", "words")
+	x.Add("verbs", verb, executor.Place(1, 0, 1, len(verb)))
+	switch string(y.fault) {
+	case "canary":
+		word = "?"
+	case "random-tree":
+		x.Add("words", strconv.FormatInt(y.n.Add(1), 10), executor.Place(1, 0, 1, 1))
+	case "tree-off-schema":
+		x.Add("strangers", "x", executor.Place(1, 0, 1, 1))
+	case "tree-of-another":
+		code = append([]byte{' '}, code...)
+	case "runs-at-parse":
+		y.step(verb)
+	}
+	x.Add("words", word, executor.Place(1, 0, 1, len(word)))
+	return x.Tree(executor.Language{ID: "toy", TreeSchema: "toy/1", Grammar: "1"}, executor.Source{Code: code})
 }
 
 func (y *toy) syntaxError() error {
