@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,6 +64,7 @@ func (k *keeper) launch(ctx context.Context, spec Plugin, fresh bool) (g *genera
 		return nil, err
 	}
 	defer closeAll(program)
+	met := false // it has shaken hands
 	g, state, err := k.newGeneration(spec, program)
 	if err != nil {
 		return nil, err
@@ -71,15 +73,29 @@ func (k *keeper) launch(ctx context.Context, spec Plugin, fresh bool) (g *genera
 		if err != nil {
 			g.destroy(0)
 			k.note(g)
+			if !met {
+				err = withLastWords(err, g.words.String())
+			}
 		}
 	}()
 	if err = g.connect(ctx); err != nil {
 		return g, err
 	}
+	met = true
 	if err = k.introduce(ctx, g, state, fresh); err != nil {
 		return g, err
 	}
 	return g, k.awaitHealthy(ctx, g)
+}
+
+// withLastWords adds the last line that a process wrote which never shook hands:
+// most often why. No submission was with it yet.
+func withLastWords(err error, words string) error {
+	lines := strings.Split(strings.TrimSpace(words), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return fmt.Errorf("%w; its last words: %s", err, clip(last, maxLogValue))
+	}
+	return err
 }
 
 func (k *keeper) newGeneration(spec Plugin, program *os.File) (*generation, string, error) {

@@ -346,7 +346,10 @@ func (k *keeper) enter(s State, why string) {
 	if s == Starting && k.state != Stopped && k.state != Disabled { // an operator's start is no restart
 		k.restarts++
 	}
-	k.state, k.why, k.since = s, why, time.Now()
+	if s != Starting || why != "" { // while it starts again, why it had to is still what there is to say
+		k.why = why
+	}
+	k.state, k.since = s, time.Now()
 	k.mu.Unlock()
 	if s != Starting {
 		k.once.Do(func() { close(k.settled) })

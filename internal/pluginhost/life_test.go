@@ -100,7 +100,7 @@ func TestCrashLoopEndsInQuarantine(t *testing.T) {
 	b := start(t, quick(), bird(t, "exit"))
 	until(t, "it is in quarantine", func() bool { return b.state() == Quarantined })
 	st := b.Status()[0]
-	if st.Restarts != 4 || !strings.Contains(st.LastWords, "no such interpreter") || b.Ready() {
+	if st.Restarts != 4 || !strings.Contains(st.LastWords, "no such interpreter") || !strings.Contains(st.Why, "its last words: no such interpreter") || b.Ready() {
 		t.Errorf("status is %+v", st)
 	}
 	if err := b.Release("bird"); err != nil {
