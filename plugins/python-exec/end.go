@@ -71,6 +71,9 @@ func parseEnd(payload []byte) (end, error) {
 	if err := json.Unmarshal(payload, &e, json.RejectUnknownMembers(true)); err != nil {
 		return e, fmt.Errorf("%w: end: %w", errFrame, err)
 	}
+	if e.ExitCode < 0 || e.ExitCode > 0xFF {
+		return e, fmt.Errorf("%w: end with exit code %d, which no process has", errFrame, e.ExitCode)
+	}
 	e.Value = cut(e.Value, valueBytes)
 	e.Notes = e.Notes[:min(len(e.Notes), mostNotes)]
 	for i := range e.Notes {

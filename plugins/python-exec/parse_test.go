@@ -85,6 +85,8 @@ func FuzzReadFrame(f *testing.F) {
 func FuzzParseEnd(f *testing.F) {
 	f.Add([]byte(`{"exit_code":1,"value":"","has_value":false,"figure_bytes":0,"notes":["a"],"problem":{"type":"E","message":"m","line":1,"column":0,"trace":"t"},"memory":false,"misplaced":false}`))
 	f.Add([]byte(`{"notes":["a","b","c","d","e","f","g","h","i"],"problem":null}`))
+	f.Add([]byte(`{"exit_code":2147483647}`))
+	f.Add([]byte(`{"exit_code":-1}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		e, err := parseEnd(in)
 		if err != nil {
@@ -92,6 +94,9 @@ func FuzzParseEnd(f *testing.F) {
 		}
 		if len(e.Value) > valueBytes || len(e.Notes) > mostNotes {
 			t.Fatalf("value of %d bytes, %d notes", len(e.Value), len(e.Notes))
+		}
+		if e.ExitCode < 0 || e.ExitCode > 255 {
+			t.Fatalf("exit code %d", e.ExitCode)
 		}
 		r := judgeEnd(e)
 		if r.Status == executor.StatusUnspecified || !utf8.ValidString(r.Value) {

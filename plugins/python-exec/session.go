@@ -244,7 +244,7 @@ func (k *sessions) split(ctx context.Context, s, next *session) error {
 	}
 	if err := s.settled(); err != nil {
 		k.lose(s)
-		return fmt.Errorf("fork a session: %w", err)
+		return fmt.Errorf("fork a session: %w: %w", executor.ErrSessionLost, err)
 	}
 	img, _, err := at.step(ctx, command{Only: true, Fork: true})
 	if errors.Is(err, errNotAtRest) {
@@ -255,7 +255,7 @@ func (k *sessions) split(ctx context.Context, s, next *session) error {
 	}
 	if err != nil {
 		k.lose(s)
-		return fmt.Errorf("fork a session: %w", err)
+		return fmt.Errorf("fork a session: %w: %w", executor.ErrSessionLost, err)
 	}
 	if err := h.enter(); err != nil {
 		img.discard()

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -378,11 +379,12 @@ func (p *performance) settle(seen exit, res *executor.Result) {
 }
 
 // meter ends a cell that uses more processor time than it may, on all its
-// threads: the kernel's own limit goes by whole seconds, and can be raised. It
-// also notices the cell's death: what the cell is a copy of is stopped and may
+// threads: the kernel's own limit goes by whole seconds, and can be raised. So can
+// that of memory, up to the session's own, and the control group's has room for what
+// the cell goes back to. It also notices the cell's death: what the cell is a copy of is stopped and may
 // hold its socket open.
 func (p *performance) meter(done <-chan struct{}) {
-	limit := p.grant.Limits.CPU
+	limit, most := p.grant.Limits.CPU, p.mostMemory()
 	tick := time.NewTicker(meterEvery)
 	defer tick.Stop()
 	for {
@@ -394,11 +396,26 @@ func (p *performance) meter(done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		if now, ok := p.img.measure(); ok && limit > 0 && now.cpu-p.before > limit+meterSlack {
+		switch now, ok := p.img.measure(); {
+		case !ok:
+		case limit > 0 && now.cpu-p.before > limit+meterSlack:
 			p.stop.ask(executor.ErrCPU)
 			limit = 0
+		case now.rss > most:
+			p.stop.ask(executor.ErrMemory)
 		}
 	}
+}
+
+// mostMemory is more than a cell within its limit has at once. What a process has had
+// is known of a copy alone: others have a past.
+func (p *performance) mostMemory() uint64 {
+	if !p.copied {
+		return math.MaxUint64
+	}
+	limit := p.grant.Limits.MemoryBytes
+	fill(&limit, p.cell.plugin.cfg.MemoryBytes)
+	return limit + p.img.z.about.RSSBytes + groupSlack
 }
 
 const (
@@ -428,7 +445,7 @@ func (i *interrupt) ask(cause error) {
 		return
 	}
 	i.why = cause
-	if errors.Is(cause, executor.ErrOutput) {
+	if errors.Is(cause, executor.ErrOutput) || errors.Is(cause, executor.ErrMemory) {
 		i.img.kill()
 		return
 	}

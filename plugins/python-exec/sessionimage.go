@@ -268,22 +268,32 @@ func (i *image) order(ctx context.Context, c command) (*image, begun, error) {
 	if c.Checkpoint {
 		i.house.allow(i.pid)
 	}
+	before, _ := i.measure()
 	i.signal(unix.SIGCONT)
 	next, b, err := i.house.grow(ctx, i.child, c, nil)
-	if !c.Checkpoint || !i.house.disallow(i.pid) {
-		return next, b, err
+	var lost error
+	if now, ok := i.measure(); ok && now.cpu-before.cpu > orderCPU {
+		lost = fmt.Errorf("%w: it computed for %s when it was to take an order", errForged, now.cpu-before.cpu)
 	}
-	if lost := i.accountFor(); lost != nil {
+	used := c.Checkpoint && i.house.disallow(i.pid)
+	if used {
+		lost = errors.Join(lost, i.accountFor())
+	}
+	if lost != nil {
 		if next != nil {
 			next.discard()
 		}
 		return nil, b, lost
 	}
-	if err == nil && !b.Checkpoint {
+	if used && err == nil && !b.Checkpoint {
 		i.signal(unix.SIGCONT) // there could be no copy: it goes on itself
 	}
 	return next, b, err
 }
+
+// orderCPU is much more processor time than an image has use for when it takes an
+// order: a copy of a large one takes milliseconds.
+const orderCPU = 2 * time.Second
 
 // accountFor stops the image, which has used a permit up, so that no copy is on its
 // way, and sees that there is none but images.

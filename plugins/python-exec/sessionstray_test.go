@@ -71,10 +71,74 @@ session.copy = copy
 	_, h := s.state()
 	h.steps.Lock()
 	defer h.steps.Unlock()
-	for begin := time.Now(); h.strays() != nil; time.Sleep(time.Millisecond) {
+	// With its last child the keeper ends, and the namespace with it.
+	for begin := time.Now(); h.alive() && h.strays() != nil; time.Sleep(time.Millisecond) {
 		if time.Since(begin) > 10*time.Second {
 			t.Fatal("the copy goes on")
 		}
+	}
+}
+
+// A cell has the next order answered late, and computes meanwhile, for which there is
+// no limit but this one.
+func TestSessionThatComputesBetweenCellsIsEnded(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, startCopying(t), "a")
+	n.want(t, `
+import gc, time
+session = [o for o in gc.get_objects() if type(o).__name__ == "Session" and hasattr(o, "snapshot")][0]
+true = session.copy
+def copy(ask):
+    begin = time.process_time()
+    while time.process_time() < begin + 2.2:
+        pass
+    return true(ask)
+session.copy = copy
+`, "")
+	if err := n.own(t).settled(); err == nil {
+		t.Error("it computed between cells, and the session goes on")
+	}
+}
+
+// A fork of a session that does not do as it is told is no fault of the plugin's.
+func TestForkOfSessionThatHidesCopies(t *testing.T) {
+	t.Parallel()
+	p := startCopying(t)
+	n := openSession(t, p, "a")
+	n.want(t, `
+import gc
+session = [o for o in gc.get_objects() if type(o).__name__ == "Session" and hasattr(o, "snapshot")][0]
+true = session.copy
+def copy(ask):
+    if not ask["fork"]:
+        return true(ask)
+    if session.snapshot.take() == 0:
+        while True:
+            pass
+    return -1, "declined"
+session.copy = copy
+`, "")
+	if _, err := p.ForkSession(t.Context(), "a", "b"); !errors.Is(err, executor.ErrSessionLost) {
+		t.Errorf("the fork: %v", err)
+	}
+}
+
+// A cell raises its limit of address space to the session's own.
+func TestCellCannotRaiseItsMemoryLimit(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, startCopying(t), "a")
+	g := granted()
+	g.Limits.MemoryBytes, g.Limits.Wall = 32<<20, 30*time.Second
+	o := n.cellWith(t, `
+import resource, time
+resource.setrlimit(resource.RLIMIT_AS, (resource.getrlimit(resource.RLIMIT_AS)[1],) * 2)
+data = bytearray(260 << 20)
+for i in range(0, len(data), 4096):
+    data[i] = 1
+time.sleep(60)
+`, g)
+	if o.status() != executor.StatusMemoryLimit || o.SessionState != executor.SessionRolledBack {
+		t.Errorf("%s, %s, %v, %s", o.status(), o.SessionState, o.err, o.stderr)
 	}
 }
 
