@@ -17,6 +17,10 @@ const defaultThreads = 16
 const (
 	groupSlack = 96 << 20
 	groupStep  = 32 << 20
+	// mostLeft is what the kernel may still hold for those who were in a group (names
+	// that were looked up, files that were read) when it is used again: the next one
+	// would have to wait until that is taken back.
+	mostLeft = 16 << 20
 )
 
 // folds are the control groups of children, one each. A group is used again
@@ -97,6 +101,9 @@ func (f *folds) give(o *fold) error {
 	}
 	if err := o.group.Kill(); err != nil {
 		return err
+	}
+	if left, err := o.group.Memory(); err != nil || left > mostLeft {
+		return o.group.Remove()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -159,6 +159,46 @@ func TestMemoryByGroup(t *testing.T) {
 
 // TestThreadsAreBounded: by the control group, by the uid's limit, or as they
 // are started.
+// What a program had looked up in vain stays with its group: the next program gets
+// another.
+func TestGroupIsNotInherited(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil)
+	if p.pool.ground.folds == nil {
+		t.Skip("SKIPPED LOUDLY: no control groups here")
+	}
+	code := `
+import os
+place = os.path.join(os.path.dirname(os.__file__), os.urandom(100).hex())
+for i in range(80_000):
+    os.access("%s-%d" % (place, i), 0)
+`
+	prog, err := p.parse(t.Context(), executor.Source{Language: languageID, Code: []byte(code)}, place{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := prog.child
+	if res, err := prog.Run(t.Context(), granted(), &sink{ceiling: 1 << 20}); err != nil || res.Status != executor.StatusOK {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	_ = prog.Close()
+	<-c.ended
+	folds := p.pool.ground.folds
+	for begin := time.Now(); time.Since(begin) < 10*time.Second; time.Sleep(time.Millisecond) {
+		left, err := c.fold.group.Memory()
+		if err != nil {
+			return // it was removed
+		}
+		folds.mu.Lock()
+		again := slices.Contains(folds.free, c.fold)
+		folds.mu.Unlock()
+		if again {
+			t.Fatalf("the group is used again with %d MiB in it", left>>20)
+		}
+	}
+	t.Error("the group is neither removed nor used again")
+}
+
 func TestThreadsAreBounded(t *testing.T) {
 	code := lines("import threading", "stop = threading.Event()", "n = 0",
 		"try:", "    for n in range(200):", "        threading.Thread(target=stop.wait).start()",
