@@ -238,19 +238,18 @@ grants contains concat(":", ["import", module]) if some module in usable_modules
 
 grants contains concat(":", ["import", module]) if {
 	input.session
-	some module in (allowed_imports | partial_modules)
-	not taken_out("allowed_imports", module)
-	not taken_out("partial_modules", module)
+	some module in listed_modules
 }
 
 # ---------------------------------------------------------------------------
 # What may be imported under the profile at hand, for GET /v1/policy.
 # ---------------------------------------------------------------------------
 
-importable contains module if {
-	some module in (allowed_imports | partial_modules)
-	not taken_out("allowed_imports", module)
-	not taken_out("partial_modules", module)
+importable contains module if some module in listed_modules
+
+listed_modules := (allowed_imports | partial_modules) - {module |
+	some list in {"allowed_imports", "partial_modules"}
+	some module in changes[list].remove
 }
 
 importable contains module if some module in changes.allowed_imports.add

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,9 +86,13 @@ func BenchmarkDecideShipped(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, profile := range s.Status().Profiles {
-		q := ask(b, s, python, profile, code)
-		b.Run(profile, func(b *testing.B) {
+	profiles := s.Status().Profiles
+	for _, name := range append(slices.Clone(profiles), "cell") {
+		q := ask(b, s, python, profiles[0], code)
+		if q.Session = name == "cell"; !q.Session {
+			q.Profile = name
+		}
+		b.Run(name, func(b *testing.B) {
 			p := current(b, s)
 			b.SetBytes(int64(len(q.Tree.JSON)))
 			b.ReportAllocs()
