@@ -152,8 +152,12 @@ func pluginsOf(cfg *config.Loaded) (list []pluginhost.Plugin, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("plugins.%s.config: %w", name, err)
 		}
+		var files []pluginhost.PinnedFile
+		for _, f := range p.Pinned() {
+			files = append(files, pluginhost.PinnedFile(f))
+		}
 		list = append(list, pluginhost.Plugin{
-			Name: name, Command: p.Command, Args: p.Args, SHA256: p.SHA256, Trust: p.Trust, Env: p.Env, ConfigJSON: settings,
+			Name: name, Command: p.Command, Args: p.Args, SHA256: p.SHA256, Files: files, Trust: p.Trust, Env: p.Env, ConfigJSON: settings,
 			Tools: p.Tools, OpenFiles: uint64(p.Limits.OpenFiles), Instances: p.Instances, Disabled: !p.Enabled, Description: p.Description,
 			StartTimeout: p.StartTimeout, DrainTimeout: p.DrainTimeout, Require: cfg.Sandbox.Require,
 		})

@@ -99,6 +99,7 @@ type Plugin struct {
 	Args         []string       `key:"args" help:"its arguments"`
 	Enabled      bool           `key:"enabled" help:"false: it is not started until gateway plugin enable"`
 	SHA256       string         `key:"sha256" help:"hex digest that the program must have; needed by trust: pinned"`
+	Files        []string       `key:"files" help:"what else must have its digest, a script and what it imports: lines of sha256sum; an argument that names one is given a checked copy"`
 	Trust        string         `key:"trust" help:"pinned (sha256 must match) or built (made by this tree's make build)"`
 	Description  string         `key:"description_sha256" help:"hex digest that its description must have, as gateway plugin info shows it; empty = any"`
 	Env          []string       `key:"env" help:"names of the gateway's environment variables that it may see"`

@@ -208,6 +208,9 @@ func (l *Loaded) resolvePaths(base string) {
 		}
 		leaf.value.SetString(absolute(l.baseOf(leaf.path, base), text))
 	}
+	for name, p := range l.Plugins {
+		p.resolveFiles(l.baseOf(pluginsKey+"."+name+".files", base))
+	}
 }
 
 // resolveFree does the same to what looks like a relative path in a plugin's

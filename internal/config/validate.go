@@ -161,6 +161,7 @@ func (c *checker) plugin(name string, p *Plugin) {
 	case p.SHA256 != "" && p.Trust == TrustBuilt:
 		c.fault(at+".sha256", "write trust: pinned", "has no meaning with trust: built")
 	}
+	c.files(at+".files", p)
 	c.digest(at+".description_sha256", p.Description)
 	for _, variable := range p.Env {
 		if reserved(variable) {

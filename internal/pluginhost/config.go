@@ -32,6 +32,7 @@ type Plugin struct {
 	Command      string // absolute path of its program
 	Args         []string
 	SHA256       string            // hex digest of the program, for TrustPinned
+	Files        []PinnedFile      // what else must have its digest before a start, for TrustPinned; an argument that names one is given a copy
 	Trust        string            // TrustPinned or TrustBuilt; nothing else is started
 	Env          []string          // names of the gateway's variables that it may see
 	ConfigJSON   []byte            // its settings, an object; empty: {}
@@ -87,7 +88,7 @@ func (p Plugin) check() error {
 	if !filepath.IsAbs(p.Command) {
 		return fmt.Errorf("plugin %q: command %q must be an absolute path", p.Name, p.Command)
 	}
-	if err := p.checkTrust(); err != nil {
+	if err := errors.Join(p.checkTrust(), p.checkFiles()); err != nil {
 		return err
 	}
 	if sum, err := hex.DecodeString(p.Description); p.Description != "" && (err != nil || len(sum) != 32) {

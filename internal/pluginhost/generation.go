@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -104,6 +105,11 @@ func (k *keeper) newGeneration(spec Plugin, program *os.File) (*generation, stri
 	if err != nil {
 		return nil, "", err
 	}
+	started := spec // with the copies' names, which the next process has others of
+	started.Args, err = spec.copyFiles(filepath.Join(base, filesFolder))
+	if err != nil {
+		return nil, "", errors.Join(err, os.RemoveAll(base))
+	}
 	g := &generation{
 		spec: spec, base: base, words: &ring{}, alarm: make(chan struct{}, 1), texts: map[digest]int{},
 		overruns: window{length: p.times.exitWindow}, blamed: make(chan struct{}),
@@ -131,7 +137,7 @@ func (k *keeper) newGeneration(spec Plugin, program *os.File) (*generation, stri
 		SyncStdout:       g.said,
 		SyncStderr:       g.said,
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, socketDir string) (runner.Runner, error) {
-			g.child.prepare(p.command(spec, program, append(cmd.Env, envClientCert+"="+certificate), state), socketDir)
+			g.child.prepare(p.command(started, program, append(cmd.Env, envClientCert+"="+certificate), state), socketDir)
 			return g.child, nil
 		},
 	})

@@ -101,15 +101,18 @@ func (h *home) close() error {
 	return errors.Join(err, h.lock.Close())
 }
 
-// generationDirs makes the private directories of one process: for its sockets
-// and for its state.
+// filesFolder is where the copies of a process's pinned files lie.
+const filesFolder = "f"
+
+// generationDirs makes the private directories of one process: for its sockets,
+// for its state, and the one below base for its files.
 func (h *home) generationDirs() (base, sockets, state string, err error) {
 	base, err = os.MkdirTemp(h.dir, "p")
 	if err != nil {
 		return "", "", "", fmt.Errorf("make a plugin's directory: %w", err)
 	}
 	sockets, state = filepath.Join(base, "s"), filepath.Join(base, "d")
-	for _, dir := range []string{sockets, state} {
+	for _, dir := range []string{sockets, state, filepath.Join(base, filesFolder)} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return "", "", "", errors.Join(fmt.Errorf("make a plugin's directory: %w", err), os.RemoveAll(base))
 		}
