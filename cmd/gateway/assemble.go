@@ -208,7 +208,7 @@ func (h *house) policyFS() fs.FS {
 	if h.cfg.Policy.Dir == "" {
 		return policies.FS()
 	}
-	return os.DirFS(h.cfg.Policy.Dir)
+	return policy.Folder(h.cfg.Policy.Dir)
 }
 
 // languages lists what the plugins that are up have described, each once.

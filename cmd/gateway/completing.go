@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -35,7 +34,7 @@ func (p *program) completeProfiles(a *app) completion {
 		}
 		folder := policies.FS()
 		if loaded.Policy.Dir != "" {
-			folder = os.DirFS(loaded.Policy.Dir)
+			folder = policy.Folder(loaded.Policy.Dir)
 		}
 		return policy.ProfileNames(folder), cobra.ShellCompDirectiveNoFileComp
 	}

@@ -169,7 +169,7 @@ func policyFolder(name string) (fs.FS, error) {
 	case !info.IsDir():
 		return nil, misused(fmt.Errorf("read the policy: %s is no folder", name))
 	}
-	return os.DirFS(name), nil
+	return policy.Folder(name), nil
 }
 
 // toolOf finds the tool for a file by the ending of its name, that of a plugin; a

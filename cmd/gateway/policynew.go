@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-gateway/sluice/internal/policy"
 	"github.com/sluice-gateway/sluice/internal/policy/workbench"
 )
 
@@ -43,7 +44,7 @@ line or configuration.`,
 		if dir == "" {
 			return misused(errors.New("the policy inside this binary cannot be changed: name a folder with --policy-dir"))
 		}
-		files, err := workbench.Scaffold{Language: language, Rule: rule, Refuses: refuses}.Files(os.DirFS(dir))
+		files, err := workbench.Scaffold{Language: language, Rule: rule, Refuses: refuses}.Files(policy.Folder(dir))
 		if err != nil {
 			return failed(err)
 		}

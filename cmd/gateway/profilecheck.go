@@ -62,7 +62,7 @@ func checkPolicy(ctx context.Context, cfg *config.Loaded) (warnings []string, fa
 	}
 	folder := policies.FS()
 	if cfg.Policy.Dir != "" {
-		folder = os.DirFS(cfg.Policy.Dir)
+		folder = policy.Folder(cfg.Policy.Dir)
 	}
 	if _, err := os.Stat(cfg.Policy.Dir); errors.Is(err, fs.ErrNotExist) && cfg.Policy.Dir != "" && cfg.Origin("policy.dir").Place == "" {
 		return []string{"policy.dir: " + err.Error() + ": serve needs a policy there, or policy.dir empty"}, faults

@@ -39,6 +39,8 @@ func TestBrokenPoliciesAreToldWithPlaceAndRemedy(t *testing.T) {
 		"rule begun and not written":      {change: last(strings.Replace(rule("begun", "input.ast.names.begun"), "{id: begun}", "{id: begun, hint: \""+UnwrittenHint+"\"}", 1)), file: "tiny.rego", text: "hint that it was begun with", remedy: "what to write instead"},
 		"misspelt builtin":                {change: last(rule("x", "some name, _ in input.ast.names\n\tstartswth(name, \"a\")")), file: "tiny.rego", text: "undefined function startswth", remedy: `did you mean startswith?`},
 		"misspelt function":               {change: last(rule("x", "some name, _ in input.ast.names\n\ttoo_longg(name)") + "\ntoo_long(x) if count(x) > 9\n"), file: "tiny.rego", text: "undefined function", remedy: "did you mean too_long?"},
+		"function named like a builtin":   {change: last("count(x) := 0 if x\n"), file: "tiny.rego", text: "name of one of OPA's builtins", remedy: "another name"},
+		"hint of a novel's length":        {change: last(strings.Replace(rule("wordy", "input.ast.names.wordy"), "{id: wordy}", "{id: wordy, hint: "+strings.Repeat("long ", 500)+"}", 1)), file: "tiny.rego", text: "METADATA with a text of", remedy: "a sentence or two"},
 		"METADATA of another rule":        {change: replaced("tiny.rego", "{id: long}", "{id: lnog}"), file: "tiny.rego", text: `"lnog"`, remedy: "one id"},
 		"syntax":                          {change: last("deny contains\n"), file: "tiny.rego", text: "rego_parse_error", remedy: "correct the syntax"},
 		"unsafe variable":                 {change: last(rule("x", "not input.ast.names[name]")), file: "tiny.rego", text: "rego_unsafe_var_error", remedy: "give the variable a value"},

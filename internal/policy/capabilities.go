@@ -6,13 +6,15 @@ import "github.com/open-policy-agent/opa/v1/ast"
 // look at the world or the clock. OPA marks them itself (http.send,
 // opa.runtime, time.now_ns, rand.intn, uuid.rfc4122, net.lookup_ip_addr and the
 // io.jwt functions that read a clock or a source of randomness), so that one
-// added by a newer OPA is left out too. Nothing may fetch a schema by address.
+// added by a newer OPA is left out too. Nothing may fetch a schema by address,
+// and graph.reachable_paths is not there: it takes exponential time and memory,
+// and cannot be stopped.
 func capabilities() *ast.Capabilities {
 	caps := *ast.CapabilitiesForThisVersion()
 	caps.AllowNet = []string{}
 	caps.Builtins = nil
 	for _, b := range ast.CapabilitiesForThisVersion().Builtins {
-		if !b.IsNondeterministic() && !looksOutside(b.Name) {
+		if !b.IsNondeterministic() && !looksOutside(b.Name) && b.Name != ast.ReachablePathsBuiltin.Name {
 			caps.Builtins = append(caps.Builtins, b)
 		}
 	}

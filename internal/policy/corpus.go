@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/open-policy-agent/opa/v1/topdown"
 
@@ -228,6 +229,7 @@ type corpusRun struct {
 	mu     sync.Mutex
 	faults []error
 	fired  map[string]bool // language and rule
+	over   atomic.Bool     // one took too much: those that are left would take it too
 }
 
 // maxFaults bounds how many examples an error tells of.
@@ -237,14 +239,17 @@ func (c *corpusRun) all(ctx context.Context, examples []example, workers int) er
 	slots := make(chan struct{}, workers)
 	var group sync.WaitGroup
 	for _, e := range examples {
-		if ctx.Err() != nil {
+		slots <- struct{}{}
+		if ctx.Err() != nil || c.over.Load() {
 			break
 		}
-		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
 			c.b.revision.judged.Add(1)
 			if err := c.one(ctx, e); err != nil {
+				if errors.Is(err, errStopped) {
+					c.over.Store(true)
+				}
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				c.faults = append(c.faults, c.about(e, err))
@@ -258,6 +263,9 @@ func (c *corpusRun) all(ctx context.Context, examples []example, workers int) er
 	slices.SortFunc(c.faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	if more := len(c.faults) - maxFaults; more > 0 {
 		c.faults = append(c.faults[:maxFaults], fmt.Errorf("and %d more", more))
+	}
+	if c.over.Load() {
+		c.faults = append(c.faults, errors.New("the programs of the corpus that were left were not judged"))
 	}
 	return errors.Join(c.faults...)
 }
@@ -335,11 +343,20 @@ func (c *corpusRun) one(ctx context.Context, e example) error {
 const corpusPatience = 5
 
 func (c *corpusRun) judge(ctx context.Context, e example, profile string, tree executor.Tree) error {
-	d, err := c.b.revision.decide(ctx, gateway.Question{
+	q := gateway.Question{
 		Language: e.language, Tool: e.language, Profile: profile, Caller: "corpus",
 		Source: executor.Source{Language: e.language, Code: e.code}, Tree: tree,
-	}, c.b.cfg.Now(), corpusPatience*c.b.revision.host.deadline)
-	if err != nil {
+	}
+	within := corpusPatience * c.b.revision.host.deadline
+	var d gateway.Decision
+	err := apart(2*within, func() (err error) {
+		d, err = c.b.revision.decide(ctx, q, c.b.cfg.Now(), within)
+		return err
+	})
+	switch {
+	case errors.Is(err, errStopped):
+		return fmt.Errorf("%w: %w", gateway.ErrPolicyFault, err)
+	case err != nil:
 		return err
 	}
 	c.mu.Lock()

@@ -25,7 +25,7 @@ func countCut(violations []gateway.Violation, doc map[string]any) {
 		last[[2]string{v.Rule, v.Subject}] = i
 	}
 	for _, i := range last {
-		violations[i].More = cutOf(violations[i], tree, truncated)
+		violations[i].More += cutOf(violations[i], tree, truncated)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
-	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
@@ -46,7 +45,7 @@ func (r *revision) decide(ctx context.Context, q gateway.Question, begin time.Ti
 	if q.Profile, err = r.profile(q.Profile); err != nil {
 		return d, err
 	}
-	stop := newStopper(ctx, within)
+	stop := newStopper(ctx, within, r.host.growth)
 	defer stop.close()
 	input, err := l.input.document(q)
 	if err != nil {
@@ -90,7 +89,7 @@ func (r *revision) evaluate(ctx context.Context, l *language, input map[string]a
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("decide: %w", context.Cause(ctx))
 	case stop.cancel.Cancelled():
-		return nil, fmt.Errorf("%w: no decision within %v", gateway.ErrPolicyFault, stop.within)
+		return nil, fmt.Errorf("%w: %w", gateway.ErrPolicyFault, stop.why())
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", gateway.ErrPolicyFault, err)
 	case len(results) != 1 || len(results[0].Expressions) != 1:
@@ -101,27 +100,4 @@ func (r *revision) evaluate(ctx context.Context, l *language, input map[string]a
 		return nil, fmt.Errorf("%w: decision is no value", gateway.ErrPolicyFault)
 	}
 	return term, nil
-}
-
-// stopper stops an evaluation when its deadline is over or its caller gone.
-type stopper struct {
-	within time.Duration
-	cancel topdown.Cancel
-	timer  *time.Timer
-	gone   func() bool
-}
-
-func newStopper(ctx context.Context, within time.Duration) *stopper {
-	cancel := topdown.NewCancel()
-	return &stopper{
-		within: within,
-		cancel: cancel,
-		timer:  time.AfterFunc(within, cancel.Cancel),
-		gone:   context.AfterFunc(ctx, cancel.Cancel),
-	}
-}
-
-func (s *stopper) close() {
-	s.timer.Stop()
-	s.gone()
 }

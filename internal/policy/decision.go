@@ -99,7 +99,44 @@ func readViolations(term *ast.Term, rules map[string]Rule) ([]gateway.Violation,
 		return nil, fmt.Errorf("decision.violations: %w", err)
 	}
 	slices.SortFunc(violations, byPlace)
-	return violations, nil
+	return fewer(violations), nil
+}
+
+// Bounds of what a decision says: answers, the decision log and callers' models
+// get all of it.
+const (
+	maxFindings    = 256
+	maxFindingText = 1000 // bytes of a message or a subject
+)
+
+// fewer leaves maxFindings, errors before warnings, and counts the others at the
+// last one.
+func fewer(violations []gateway.Violation) []gateway.Violation {
+	over := len(violations) - maxFindings
+	if over <= 0 {
+		return violations
+	}
+	slices.SortStableFunc(violations, func(a, b gateway.Violation) int {
+		switch {
+		case isError(a) == isError(b):
+			return 0
+		case isError(a):
+			return -1
+		}
+		return 1
+	})
+	violations = violations[:maxFindings]
+	slices.SortFunc(violations, byPlace)
+	violations[maxFindings-1].More += over
+	return violations
+}
+
+// shortened is text of at most maxFindingText bytes, and a sign of what is gone.
+func shortened(text string) string {
+	if len(text) <= maxFindingText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxFindingText], "") + "…"
 }
 
 func byPlace(a, b gateway.Violation) int {
@@ -131,6 +168,7 @@ func readViolation(term *ast.Term, rules map[string]Rule) (v gateway.Violation, 
 	}
 	rule := rules[v.Rule]
 	v.Title, v.Hint, v.URL = rule.Title, rule.hintFor(v.Subject), rule.URL
+	v.Message, v.Subject = shortened(v.Message), shortened(v.Subject)
 	return v, nil
 }
 

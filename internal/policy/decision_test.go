@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -125,4 +127,30 @@ func FuzzPlace(f *testing.F) {
 			t.Errorf("%q is read as %+v", at, v)
 		}
 	})
+}
+
+// What a policy says of one program has a bound, and what refuses it stays.
+func TestFindingsAreBounded(t *testing.T) {
+	finding := func(level, message string, line int) *ast.Term {
+		return ast.MustParseTerm(fmt.Sprintf(`{"rule": "b", "level": %q, "msg": %q, "at": "%d:0:%[3]d:1", "subject": %[2]q}`, level, message, line))
+	}
+	set := ast.NewSet(finding("error", strings.Repeat("é", 5_000_000), 5000))
+	for line := range 2 * maxFindings {
+		set.Add(finding("warn", "m", line+1))
+	}
+	term := ast.MustParseTerm(decision("false", "set()", "{}", "set()"))
+	term.Value.(ast.Object).Insert(ast.StringTerm("violations"), ast.NewTerm(set))
+	d, err := readDecision(term, nil)
+	if err != nil || len(d.Violations) != maxFindings {
+		t.Fatalf("%d findings, %v", len(d.Violations), err)
+	}
+	last := d.Violations[maxFindings-1]
+	if last.Level != levelError || last.More != maxFindings+1 {
+		t.Errorf("the last is of level %s, with %d more", last.Level, last.More)
+	}
+	for _, text := range []string{last.Message, last.Subject} {
+		if len(text) > maxFindingText+len("…") || !utf8.ValidString(text) || !strings.HasSuffix(text, "é…") {
+			t.Errorf("%d bytes: %.20q", len(text), text)
+		}
+	}
 }

@@ -16,6 +16,8 @@ import (
 const (
 	maxFiles     = 20_000
 	maxFileBytes = 4 << 20
+	maxRegoBytes = 4 << 20 // of all Rego files: compiled they take some hundred times as much
+	maxAllBytes  = 64 << 20
 	maxFolders   = 8
 )
 
@@ -36,6 +38,8 @@ type folder struct {
 	schemas  map[string][]byte
 	corpus   map[string][]byte
 	profiles []byte // nil: there is no profiles.yaml
+
+	bytes, regoBytes int
 }
 
 // readFolder reads every file that counts. Hidden names are passed over (a
@@ -45,7 +49,7 @@ func readFolder(fsys fs.FS) (*folder, error) {
 	f := &folder{rego: map[string]string{}, schemas: map[string][]byte{}, corpus: map[string][]byte{}}
 	w := &walker{fsys: fsys, take: f.take}
 	if err := w.walk(".", 0); err != nil {
-		return nil, fmt.Errorf("read policy folder: %w", err)
+		return nil, err
 	}
 	if _, ok := f.rego[entryFile]; !ok {
 		return nil, fmt.Errorf("read policy folder: no %s", entryFile)
@@ -62,11 +66,11 @@ type walker struct {
 
 func (w *walker) walk(dir string, depth int) error {
 	if depth > maxFolders {
-		return fmt.Errorf("%s lies more than %d folders deep: does a link lead back?", dir, maxFolders)
+		return fmt.Errorf("%s: it lies more than %d folders deep: does a link lead back?", dir, maxFolders)
 	}
 	entries, err := fs.ReadDir(w.fsys, dir)
 	if err != nil {
-		return err
+		return about(dir, err)
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
@@ -94,14 +98,14 @@ func (w *walker) isFolder(name string, entry fs.DirEntry) (bool, error) {
 	}
 	info, err := fs.Stat(w.fsys, name)
 	if err != nil {
-		return false, err
+		return false, about(name, err)
 	}
 	return info.IsDir(), nil
 }
 
 func (w *walker) file(name string) error {
 	if w.seen++; w.seen > maxFiles {
-		return fmt.Errorf("more than %d files: is this a policy folder?", maxFiles)
+		return fmt.Errorf("read policy folder: more than %d files: is this a policy folder?", maxFiles)
 	}
 	return w.take(w.fsys, name)
 }
@@ -113,10 +117,31 @@ func (f *folder) take(fsys fs.FS, name string) error {
 		return nil
 	}
 	body, err := readFile(fsys, name)
-	if err == nil {
-		keep(body)
+	if err != nil {
+		return about(name, err)
 	}
-	return err
+	if f.bytes += len(body); f.bytes > maxAllBytes {
+		return fmt.Errorf("%s: with it the policy folder is larger than %d bytes", name, maxAllBytes)
+	}
+	keep(body)
+	if _, ok := f.rego[name]; ok {
+		f.regoBytes += len(body)
+	}
+	if f.regoBytes > maxRegoBytes {
+		return fmt.Errorf("%s: with it the Rego files are larger than %d bytes", name, maxRegoBytes)
+	}
+	return nil
+}
+
+// about is an error that begins with the file that it is about.
+func about(name string, err error) error {
+	if name == "." {
+		return fmt.Errorf("read policy folder: %w", err)
+	}
+	if at := new(fs.PathError); errors.As(err, &at) {
+		err = at.Err
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // keeper says where a file goes; nil: it does not count.
@@ -140,7 +165,7 @@ func readFile(fsys fs.FS, name string) (body []byte, err error) {
 	if info, err := fs.Stat(fsys, name); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
+		return nil, errNotRegular
 	}
 	file, err := fsys.Open(name)
 	if err != nil {
@@ -152,14 +177,17 @@ func readFile(fsys fs.FS, name string) (body []byte, err error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
+		return nil, errNotRegular
 	}
 	body, err = io.ReadAll(io.LimitReader(file, maxFileBytes+1))
 	if err == nil && len(body) > maxFileBytes {
-		err = fmt.Errorf("%s is larger than %d bytes", name, maxFileBytes)
+		err = fmt.Errorf("it is larger than %d bytes", maxFileBytes)
 	}
 	return body, err
 }
+
+// errNotRegular is the end of a pipe, a socket or a device.
+var errNotRegular = errors.New("it is not a regular file")
 
 // digest covers what decides: rules, profiles and schemas with their paths. The
 // corpus only proves them.

@@ -27,6 +27,9 @@ func suggestFunctions(faults ast.Errors, modules map[string]*ast.Module, caps *a
 
 func aboutFunction(name string, at *ast.Location, modules map[string]*ast.Module, caps *ast.Capabilities) string {
 	for _, b := range ast.CapabilitiesForThisVersion().Builtins {
+		if b.Name == name && name == ast.ReachablePathsBuiltin.Name {
+			return name + " takes exponential time and cannot be stopped: use graph.reachable"
+		}
 		if b.Name == name {
 			return name + " looks at the world or the clock: a rule decides from input and data alone"
 		}

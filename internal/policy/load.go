@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -27,13 +28,22 @@ func (s *Store) load(ctx context.Context) (*revision, error) {
 	b := &builder{cfg: s.cfg, trees: s.trees.next(), before: s.current.Load(), folder: folder, caps: capabilities(), revision: &revision{
 		host: s.host, digest: folder.digest(), languages: map[string]*language{}, loadedAt: s.cfg.Now(),
 	}}
-	for _, step := range []func(context.Context) error{b.parse, b.describe, b.compile, b.whole, b.profiles, b.prepare, b.mask, b.prove} {
-		if err := step(ctx); err != nil {
+	for _, step := range []func(context.Context) error{b.parse, b.describe, b.compile, b.whole, b.profiles, b.prepare, b.mask} {
+		if err := apart(s.cfg.step, func() error { return step(ctx) }); errors.Is(err, errStopped) {
+			return nil, fmt.Errorf("compile the policy: %w", err)
+		} else if err != nil {
 			return nil, err
 		}
 	}
+	if err := b.prove(ctx); err != nil {
+		return nil, err
+	}
 	return b.revision, nil
 }
+
+// stepPatience is how long a step of a load may take beside the proof, whose
+// evaluations have bounds of their own. Each takes less than a second.
+const stepPatience = time.Minute
 
 // builder is a revision in the making.
 type builder struct {

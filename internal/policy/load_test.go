@@ -358,7 +358,7 @@ func TestWaiversLapse(t *testing.T) {
 func TestFoldersAreBounded(t *testing.T) {
 	m := files(t, "tiny")
 	m["big.rego"] = &fstest.MapFile{Data: make([]byte, maxFileBytes+1)}
-	if _, err := Load(context.Background(), tinyConfig(m)); err == nil || !strings.Contains(err.Error(), "big.rego is larger") {
+	if _, err := Load(context.Background(), tinyConfig(m)); err == nil || !strings.Contains(err.Error(), "big.rego: it is larger") {
 		t.Errorf("load: %v", err)
 	}
 	m = files(t, "tiny")

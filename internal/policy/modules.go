@@ -40,6 +40,9 @@ func parseModules(files map[string]string, caps *ast.Capabilities) ([]module, er
 		if err != nil {
 			return nil, fmt.Errorf("parse %s: %w", file, err)
 		}
+		if err := hidesBuiltin(parsed); err != nil {
+			return nil, err
+		}
 		m, err := classify(file, parsed)
 		if err != nil {
 			return nil, err
@@ -98,4 +101,21 @@ func located(at *ast.Location, format string, args ...any) error {
 		return fmt.Errorf("%s", text)
 	}
 	return fmt.Errorf("%s:%d: %s", at.File, at.Row, text)
+}
+
+// hidesBuiltin refuses a function that is named like one of OPA's: in all files of
+// its package it would take that one's place, without a word.
+func hidesBuiltin(m *ast.Module) error {
+	for _, rule := range m.Rules {
+		if len(rule.Head.Args) == 0 || len(rule.Head.Ref()) != 1 {
+			continue
+		}
+		name := string(rule.Head.Name)
+		for _, b := range ast.CapabilitiesForThisVersion().Builtins {
+			if b.Name == name {
+				return located(rule.Location, "the function %s has the name of one of OPA's builtins, which the package would no longer have", name)
+			}
+		}
+	}
+	return nil
 }

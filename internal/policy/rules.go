@@ -135,10 +135,30 @@ func addRule(rules map[string]Rule, rule *ast.Rule, id string) error {
 		if custom != id {
 			return located(rule.Location, "rule %q has METADATA of rule %q", id, custom)
 		}
+		if err := shortTexts(rule.Location, id, a); err != nil {
+			return err
+		}
 		rules[id] = Rule{
 			ID: id, Title: a.Title, Description: a.Description, Hint: textOf(a.Custom["hint"]), URL: textOf(a.Custom["url"]),
 			Hints: textsOf(a.Custom["hints"]), Covers: listOf(a.Custom["covers"]),
 			File: rule.Location.File, Line: rule.Location.Row,
+		}
+	}
+	return nil
+}
+
+// maxRuleText bounds what METADATA says of a rule, each text of it, in bytes:
+// every answer that the rule is in repeats it.
+const maxRuleText = 2000
+
+func shortTexts(at *ast.Location, id string, a *ast.Annotations) error {
+	texts := []string{a.Title, textOf(a.Custom["hint"]), textOf(a.Custom["url"])}
+	for _, text := range textsOf(a.Custom["hints"]) {
+		texts = append(texts, text)
+	}
+	for _, text := range texts {
+		if len(text) > maxRuleText {
+			return located(at, "rule %q has METADATA with a text of %d bytes: a title, a hint or a url has at most %d", id, len(text), maxRuleText)
 		}
 	}
 	return nil

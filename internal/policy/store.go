@@ -56,6 +56,8 @@ type Config struct {
 	Now func() time.Time
 	// NewID names decisions; nil: 16 random hexadecimal digits after "d_".
 	NewID func() string
+
+	step time.Duration // for a step of a load; 0: stepPatience
 }
 
 // Status is what a Store has in force, for operators.
@@ -101,6 +103,7 @@ type Store struct {
 // host is what a revision needs of its Store.
 type host struct {
 	deadline time.Duration
+	growth   uint64
 	now      func() time.Time
 	newID    func() string
 	slow     atomic.Uint64
@@ -112,7 +115,7 @@ type host struct {
 // is good.
 func Load(ctx context.Context, cfg Config) (*Store, error) {
 	cfg = withDefaults(cfg)
-	s := &Store{cfg: cfg, trees: newTrees(), host: &host{deadline: cfg.Deadline, now: cfg.Now, newID: cfg.NewID}}
+	s := &Store{cfg: cfg, trees: newTrees(), host: &host{deadline: cfg.Deadline, growth: maxGrowth, now: cfg.Now, newID: cfg.NewID}}
 	err := s.Reload(ctx)
 	s.cfg.Tested = nil // of the start alone: nobody waits for a reload, which proves all
 	return s, err
@@ -124,6 +127,9 @@ func withDefaults(cfg Config) Config {
 	}
 	if cfg.Deadline <= 0 {
 		cfg.Deadline = time.Second
+	}
+	if cfg.step <= 0 {
+		cfg.step = stepPatience
 	}
 	if cfg.MaxDocumentBytes <= 0 {
 		cfg.MaxDocumentBytes = 16 << 20

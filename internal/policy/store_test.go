@@ -247,12 +247,13 @@ func TestAFolderOfLinksLoads(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(os.WriteFile(target, file.Data, 0o600), os.Symlink(target, link)); err != nil {
+		relative, err := filepath.Rel(filepath.Dir(link), target)
+		if err := errors.Join(err, os.WriteFile(target, file.Data, 0o600), os.Symlink(relative, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cfg := tinyConfig(files(t, "tiny"))
-	cfg.FS = os.DirFS(dir)
+	cfg.FS = Folder(dir)
 	s, err := Load(context.Background(), cfg)
 	if err == nil {
 		t.Log(s.Status().Revision)

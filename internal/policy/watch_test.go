@@ -197,7 +197,7 @@ func TestALinkThatLeadsBackIsTold(t *testing.T) {
 	onDisk(t, dir, "other")
 	must(t, os.Symlink("..", filepath.Join(dir, "corpus", "loop")))
 	cfg := tinyConfig(files(t, "tiny"))
-	cfg.FS = os.DirFS(dir)
+	cfg.FS = Folder(dir)
 	if _, err := Load(context.Background(), cfg); err == nil || !strings.Contains(err.Error(), "does a link lead back") {
 		t.Errorf("error %v", err)
 	}

@@ -16,6 +16,14 @@ import (
 // File is the name of the file in a policy's folder.
 const File = "profiles.yaml"
 
+// Bounds of a file. Each profile inherits by itself, so that time and memory for
+// that grow with their product.
+const (
+	maxProfiles = 200
+	maxDepth    = 16      // profiles from which one inherits, one from the other
+	maxEntries  = 200_000 // levels, entries of lists, grants and waivers of all, with what they inherit
+)
+
 // Soon is how long before its end a waiver is warned of.
 const Soon = 14 * 24 * time.Hour
 
@@ -72,22 +80,37 @@ func Read(text []byte) (*Set, error) {
 	if err := yaml.Load(text, &s.Written, yaml.WithKnownFields()); err != nil {
 		return nil, placed(err)
 	}
-	if len(s.Written) == 0 {
+	switch {
+	case len(s.Written) == 0:
 		return nil, fmt.Errorf("read %s: it has no profile", File)
+	case len(s.Written) > maxProfiles:
+		return nil, fmt.Errorf("%s: it has %d profiles, at most %d are taken: the corpus is judged under each", File, len(s.Written), maxProfiles)
 	}
 	if err := s.locate(text); err != nil {
 		return nil, placed(err)
 	}
 	var faults []error
+	entries := 0
 	for _, name := range s.Names() {
 		whole, err := s.inherit(name, nil)
 		if err != nil {
 			faults = append(faults, s.Fault(name, "extends", err))
 			continue
 		}
+		if entries += whole.entries(); entries > maxEntries {
+			return nil, s.Fault(name, "", fmt.Errorf("up to here the profiles have more than %d entries, with what they inherit", maxEntries))
+		}
 		s.Whole[name] = whole
 	}
 	return s, errors.Join(faults...)
+}
+
+func (p Profile) entries() int {
+	n := len(p.Rules) + len(p.Grants) + len(p.Waivers)
+	for _, delta := range p.Lists {
+		n += len(delta.Add) + len(delta.Remove)
+	}
+	return n
 }
 
 // line is how the YAML library begins each of its faults.
@@ -126,6 +149,9 @@ func (s *Set) inherit(name string, below []string) (Profile, error) {
 	}
 	if own.Extends == "" {
 		return own, nil
+	}
+	if len(below) >= maxDepth {
+		return own, fmt.Errorf("it inherits from more than %d profiles, one from the other", maxDepth)
 	}
 	if _, ok := s.Written[own.Extends]; !ok {
 		return own, fmt.Errorf("it extends %q, which is no profile; there are %s", own.Extends, strings.Join(s.Names(), ", "))
@@ -173,7 +199,11 @@ func union(one, other []string) []string {
 }
 
 func without(list, out []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(entry string) bool { return slices.Contains(out, entry) })
+	gone := make(map[string]bool, len(out))
+	for _, entry := range out {
+		gone[entry] = true
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(entry string) bool { return gone[entry] })
 }
 
 // locate notes the line of each part.

@@ -1,6 +1,7 @@
 package profiles_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -87,6 +88,40 @@ func TestFaultsHaveTheirLine(t *testing.T) {
 		_, err := profiles.Read([]byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// Time and memory have a bound whatever the file says.
+func TestFilesAreBounded(t *testing.T) {
+	chain := func(n int) string {
+		text := "p0: {}\n"
+		for i := 1; i < n; i++ {
+			text += fmt.Sprintf("p%d: {extends: p%d, lists: {l: {add: [n%d]}}}\n", i, i-1, i)
+		}
+		return text
+	}
+	long := "base: {lists: {l: {add: [" + strings.Repeat("entry, ", 20_000) + "entry]}}}\n"
+	wide := long
+	for i := range 60 {
+		wide += fmt.Sprintf("p%d: {extends: base}\n", i)
+	}
+	bomb := "x: {grants: &a [" + strings.Repeat("'import:x', ", 5000) + "'import:x']}\n"
+	for i := range 190 {
+		bomb += fmt.Sprintf("p%d: {grants: *a}\n", i)
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"depth":            {chain(17), ""},
+		"too deep":         {chain(18), "profiles.yaml:18: profile \"p17\": it inherits from more than 16"},
+		"too many":         {chain(3000), "it has 3000 profiles"},
+		"inherited widely": {wide, "more than 200000 entries"},
+		"aliases":          {bomb, "profiles.yaml"},
+		"brackets":         {"x: " + strings.Repeat("[", 200_000), "profiles.yaml"},
+		"one long list":    {long, ""},
+	} {
+		_, err := profiles.Read([]byte(test.text))
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %.300v, want %q", name, err, test.want)
 		}
 	}
 }
