@@ -67,15 +67,16 @@ func TestTheFolderItselfMayBeALink(t *testing.T) {
 
 // What is read has a bound in all, not for each file alone.
 func TestLargeFoldersAreRefused(t *testing.T) {
-	large := make([]byte, maxFileBytes)
+	tooLarge := make([]byte, maxFileBytes+1)
+	large := tooLarge[:maxFileBytes]
 	for name, test := range map[string]struct {
 		files map[string][]byte
 		want  string
 	}{
-		"a file":          {map[string][]byte{"corpus/x/a": append(large, 0)}, "corpus/x/a: it is larger than"},
+		"a file":          {map[string][]byte{"corpus/x/a": tooLarge}, "corpus/x/a: it is larger than"},
 		"the corpus":      {numbered("corpus/x/", large, maxAllBytes/maxFileBytes+1), "with it the policy folder is larger than"},
 		"rules":           {numbered("custom/", large[:maxRegoBytes/2], 3), "with it the Rego files are larger than"},
-		"what counts not": {map[string][]byte{"data.json": append(large, 0), "testdata/x.rego": append(large, 0), ".git/x.rego": append(large, 0)}, ""},
+		"what counts not": {map[string][]byte{"data.json": tooLarge, "testdata/x.rego": tooLarge, ".git/x.rego": tooLarge}, ""},
 	} {
 		m := fstest.MapFS{entryFile: {Data: []byte("package gateway\n")}}
 		for file, data := range test.files {
