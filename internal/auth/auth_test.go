@@ -126,6 +126,13 @@ func TestRate(t *testing.T) {
 			t.Fatalf("request %d: %v", i+1, err)
 		}
 	}
+	for range 3 { // takes nothing of the rate, and knows no wrong token
+		who, err := a.Recheck(&http.Request{Header: http.Header{"X-Api-Key": {alice}}})
+		_, wrong := a.Recheck(&http.Request{Header: http.Header{"X-Api-Key": {"wrong"}}})
+		if err != nil || who.Name != "slow" || !errors.Is(wrong, auth.ErrUnknown) {
+			t.Errorf("once more: %q, %v, %v", who.Name, err, wrong)
+		}
+	}
 	var often *auth.RateError
 	for range 3 { // a refused request costs nothing, so the wait does not grow
 		if err := ask(alice); !errors.As(err, &often) || often.RetryAfter() <= 0 || often.RetryAfter() > 100*time.Second {
@@ -210,6 +217,9 @@ func TestValidity(t *testing.T) {
 		now = noon.Add(at)
 		if err := ask(a, "192.0.2.1:1", alice); !errors.Is(err, want) {
 			t.Errorf("at %v: %v", at, err)
+		}
+		if _, err := a.Recheck(&http.Request{Header: http.Header{"X-Api-Key": {alice}}}); !errors.Is(err, want) {
+			t.Errorf("once more at %v: %v", at, err)
 		}
 	}
 }
