@@ -15,6 +15,9 @@ type Beside struct {
 	Methods []string
 	Path    string // of net/http's patterns
 	Scope   string // that a token needs
+	// Problem is the body of an error that is answered before Serve is asked; nil:
+	// that of this front.
+	Problem func(status int, detail, requestID string) any
 	// Serve answers. The body is there whole; by says who asks, by which id and
 	// trace. Limits on the answer's time are Serve's to set.
 	Serve func(w http.ResponseWriter, r *http.Request, by gateway.Request)
@@ -23,7 +26,7 @@ type Beside struct {
 // routes are those of other fronts, in the form of the table.
 func (b Beside) routes() (list []route) {
 	for _, method := range b.Methods {
-		list = append(list, route{method: method, path: b.Path, scopes: []string{b.Scope}, handle: b.handle})
+		list = append(list, route{method: method, path: b.Path, scopes: []string{b.Scope}, handle: b.handle, problem: b.Problem})
 	}
 	return list
 }

@@ -30,10 +30,11 @@ type exchange struct {
 	route    string
 	caller   gateway.Caller
 	begun    time.Time
-	status   int  // 0: nothing was answered yet
-	logged   int  // as status, but for a caller who went away
-	consumed bool // the body was read to its end
-	hostile  bool // of many wrong tokens from one address, which the log tells once
+	status   int                                            // 0: nothing was answered yet
+	logged   int                                            // as status, but for a caller who went away
+	consumed bool                                           // the body was read to its end
+	hostile  bool                                           // of many wrong tokens from one address, which the log tells once
+	problem  func(status int, detail, requestID string) any // the route's
 }
 
 // Unwrap lets http.ResponseController reach the connection.
@@ -163,6 +164,10 @@ func (x *exchange) refuse(err error) {
 	if fault.retry > 0 {
 		seconds := int64((fault.retry + time.Second - 1) / time.Second)
 		x.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
+	}
+	if x.problem != nil {
+		x.json(fault.status, x.problem(fault.status, fault.detail, x.id))
+		return
 	}
 	x.json(fault.status, x.bodyOf(fault))
 }

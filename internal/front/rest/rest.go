@@ -66,15 +66,17 @@ func New(cfg Config) http.Handler {
 	for _, b := range cfg.Beside {
 		s.routes = append(s.routes, b.routes()...)
 	}
-	allow := map[string][]string{}
+	allow, problems := map[string][]string{}, map[string]func(int, string, string) any{}
 	for _, r := range s.routes {
 		s.mux.Handle(r.pattern(), s.handler(r))
 		if r.method != "" {
-			allow[r.path] = append(allow[r.path], r.method)
+			allow[r.path], problems[r.path] = append(allow[r.path], r.method), r.problem
 		}
 	}
 	for route, methods := range allow {
-		s.mux.Handle(route, s.handler(wrongMethod(route, methods)))
+		wrong := wrongMethod(route, methods)
+		wrong.problem = problems[route]
+		s.mux.Handle(route, s.handler(wrong))
 	}
 	s.mux.Handle("/", s.handler(route{path: "none", open: true, handle: notFound}))
 	return s
@@ -109,7 +111,7 @@ func plainPath(p string) bool {
 func (s *server) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := w.(*exchange) //nolint:forcetypeassert // ServeHTTP hands over nothing else
-		x.r, x.route = r, rt.path
+		x.r, x.route, x.problem = r, rt.path, rt.problem
 		if err := x.admit(rt); err != nil {
 			x.refuse(err)
 			return

@@ -22,6 +22,8 @@ type route struct {
 	secret bool   // without a token it looks like a route that does not exist
 	scopes []string
 	handle func(*exchange) error
+
+	problem func(status int, detail, requestID string) any // an error's body; nil: ours
 }
 
 // table is every route, in the order of GET /'s list. A token needs one of a
