@@ -69,7 +69,7 @@ func (a *app) mcpHere(ctx context.Context, cfg *config.Loaded) error {
 		return failed(err)
 	}
 	by := gateway.Request{ID: newRequestID(), Caller: gateway.Caller{Name: "mcp", Scopes: []string{mcp.Scope}}}
-	return ended(h.mcpFront().Stdio(ctx, io.NopCloser(a.stdin), keepOpen{a.stdout}, by))
+	return ended(h.mcpFront(nil).Stdio(ctx, io.NopCloser(a.stdin), keepOpen{a.stdout}, by))
 }
 
 // mcpBridge carries one client's messages to a gateway that runs elsewhere.

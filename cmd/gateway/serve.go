@@ -82,7 +82,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 		return failed(errors.Join(err, h.close(ctx)))
 	}
 	defer stopAdmin()
-	protocol := h.mcpFront()
+	protocol := h.mcpFront(tokens.auth.Recheck)
 	door := newDoor(edge.handler(rest.New(rest.Config{
 		Gateway: h.gateway, Auth: tokens.auth, Version: version, Log: log, Ready: h.ready, Observe: h.observe, Pause: refusalPause,
 		Beside: mcpRoutes(protocol),

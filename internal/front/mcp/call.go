@@ -10,6 +10,7 @@ import (
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sluice-gateway/sluice/internal/front/toolcall"
@@ -54,8 +55,11 @@ func (f *Front) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 // answer does what is asked for and makes a result of what stood in the way.
 func (f *Front) answer(ctx context.Context, req *sdk.CallToolRequest, do func(context.Context, gateway.Request) (*sdk.CallToolResult, error)) (*sdk.CallToolResult, error) {
 	v := visitOf(ctx, req.Extra)
-	if v == nil || !v.by.Caller.May(Scope) {
-		return nil, errors.New("the caller may not use this tool")
+	if v == nil || !v.caller.Load().May(Scope) {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the token does not have the scope " + Scope}
+	}
+	if err := tokenFault(req); err != nil {
+		return nil, err
 	}
 	ctx, cancel := v.until(ctx)
 	defer cancel()

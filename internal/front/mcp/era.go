@@ -1,17 +1,9 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net/http"
-	"slices"
-
-	json "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"strings"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
 )
@@ -48,81 +40,45 @@ func (f *Front) Streamable(w http.ResponseWriter, r *http.Request, by gateway.Re
 	defer cancel()
 	if m.idle {
 		defer context.AfterFunc(f.closing, cancel)()
+		go f.whileAdmitted(ctx, cancel, r)
 	}
-	v := &visit{by: by, gone: ctx}
-	r = r.WithContext(v.in(ctx))
-	if m.modern {
+	r = r.WithContext(newVisit(ctx, by).in(ctx))
+	switch {
+	case m.modern:
 		f.modern.ServeHTTP(out, r)
-		return
+	case r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && !f.mayOpen(out, m, by):
+	default:
+		f.legacy.ServeHTTP(out, r)
 	}
-	if r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && f.deskOf(by.Caller).sessions() >= f.cfg.Limits.Sessions {
+}
+
+// mayOpen says whether a message of the older protocol that names no session may
+// be answered: the one that opens a session, and those that need none. Others are
+// refused.
+func (f *Front) mayOpen(out *stream, m message, by gateway.Request) bool {
+	switch m.method {
+	case "initialize":
+		if f.deskOf(by.Caller).sessions() < f.cfg.Limits.Sessions {
+			return true
+		}
 		out.refuse(http.StatusTooManyRequests, 0, m.id, "the token has as many sessions of the protocol as it may have: end one with DELETE, or let one expire")
-		return
+	case "ping", "server/discover":
+		return true
+	default:
+		out.refuse(http.StatusBadRequest, 0, m.id, "the request names no session: send initialize, then Mcp-Session-Id as its answer has it; "+
+			"or MCP-Protocol-Version: "+firstModern+", which needs no session")
 	}
-	f.legacy.ServeHTTP(out, r)
-}
-
-// message is what of a request must be known before the protocol's own reader
-// sees it.
-type message struct {
-	modern bool
-	idle   bool // nothing runs while its answer is open
-	method string
-	id     jsontext.Value
-}
-
-// read looks at a request without using it up. What it cannot be is refused.
-func (f *Front) read(out *stream, r *http.Request) (message, bool) {
-	version := r.Header.Get(versionHeader)
-	m := message{modern: version >= firstModern || r.Header.Get(methodHeader) != "", idle: r.Method == http.MethodGet}
-	if r.Method == http.MethodPost {
-		raw, err := io.ReadAll(http.MaxBytesReader(out, r.Body, f.cfg.Limits.BodyBytes))
-		var over *http.MaxBytesError
-		switch {
-		case errors.As(err, &over):
-			out.refuse(http.StatusRequestEntityTooLarge, 0, nil, "the message is too large: at most "+gateway.Bytes(uint64(over.Limit)))
-			return m, false
-		case err != nil:
-			out.refuse(http.StatusBadRequest, 0, nil, "the message did not arrive whole or in time")
-			return m, false
-		}
-		r.Body = io.NopCloser(bytes.NewReader(raw))
-		if !m.peek(raw) {
-			out.refuse(http.StatusBadRequest, jsonrpc.CodeParseError, nil, "the message is not JSON in UTF-8, or a key stands twice in one object of it")
-			return m, false
-		}
-	}
-	if known := sdk.SupportedProtocolVersions(); version != "" && !slices.Contains(known, version) {
-		out.unsupported(m.id, version, known)
-		return m, false
-	}
-	return m, true
-}
-
-// peek reads a message's name and id; false: it is not JSON that is taken.
-func (m *message) peek(raw []byte) bool {
-	if json.Unmarshal(raw, new(jsontext.Value)) != nil {
-		return false
-	}
-	var one struct {
-		ID     jsontext.Value `json:"id"`
-		Method string         `json:"method"`
-	}
-	if json.Unmarshal(raw, &one) != nil {
-		return true // a batch, or of a wrong shape: the protocol's reader says so
-	}
-	m.method = one.Method
-	if kind := one.ID.Kind(); kind == '"' || kind == '0' {
-		m.id = one.ID
-	}
-	m.idle = one.Method == "subscriptions/listen"
-	return true
+	return false
 }
 
 // foreign says whether a browser sent the request for a page of another origin,
 // or of a name that was made to lead here.
 func foreign(r *http.Request) bool {
-	if r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
+	origins, sites := r.Header.Values("Origin"), r.Header.Values("Sec-Fetch-Site")
+	if len(origins) > 1 || len(sites) > 1 {
+		return true // a browser sends each once, and what is looked at below is the first alone
+	}
+	if strings.Join(origins, "") == "" && strings.Join(sites, "") == "" {
 		return false
 	}
 	asked := *r

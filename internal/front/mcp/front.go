@@ -25,6 +25,10 @@ type Config struct {
 	Times   Times
 
 	Extend Extension
+
+	// Recheck says who asks now, as when a request was let in, and counts nothing;
+	// nil: who was let in stays so while the answer is open.
+	Recheck func(r *http.Request) (gateway.Caller, error)
 }
 
 // Extension adds to each caller's server what no plugin describes: prompts,
@@ -45,7 +49,7 @@ type Limits struct {
 // Times say how soon a caller who waits hears something.
 type Times struct {
 	Early     time.Duration // until the first bytes of a running call's answer; 0: 1 s
-	KeepAlive time.Duration // between comments after that; 0: 15 s
+	KeepAlive time.Duration // between comments after that, and between looks at whether the token stands; 0: 15 s
 	Progress  time.Duration // between notifications that say that a cell still runs; 0: 5 s
 }
 
@@ -98,13 +102,34 @@ func New(cfg Config) *Front {
 // them; calls that run are finished.
 func (f *Front) Leave() { f.close() }
 
+// whileAdmitted ends an answer on which nothing runs, by end, when its caller is
+// not let in any more. It returns with ctx.
+func (f *Front) whileAdmitted(ctx context.Context, end func(), r *http.Request) {
+	if f.cfg.Recheck == nil {
+		return
+	}
+	tick := time.NewTicker(f.cfg.Times.KeepAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if caller, err := f.cfg.Recheck(r); err != nil || !caller.May(Scope) {
+				end()
+				return
+			}
+		}
+	}
+}
+
 // serverFor is the server of a request's caller.
 func (f *Front) serverFor(r *http.Request) *sdk.Server {
 	v := visitIn(r.Context())
 	if v == nil {
 		return nil
 	}
-	return f.deskOf(v.by.Caller).server
+	return f.deskOf(*v.caller.Load()).server
 }
 
 // withVisit hands the visit on to the handlers of a session: they run in the
@@ -116,7 +141,8 @@ func withVisit(next http.Handler) http.Handler {
 		if v == nil {
 			return nil, auth.ErrInvalidToken
 		}
-		return &auth.TokenInfo{UserID: v.by.Caller.Name, Scopes: v.by.Caller.Scopes, Extra: map[string]any{visitName: v}}, nil
+		caller := v.caller.Load()
+		return &auth.TokenInfo{UserID: caller.Name, Scopes: caller.Scopes, Extra: map[string]any{visitName: v}}, nil
 	}
 	known := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -355,6 +355,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"no JSON", ask{version: modern, body: "{"}, 400, "-32700"},
 		{"a key twice", ask{version: modern, body: strings.Replace(body, `"id":7`, `"id":7,"id":7`, 1)}, 400, "-32700"},
 		{"too large for a message", ask{version: modern, body: callBody(modern, strings.Repeat("x", 140<<10))}, 413, "at most 128 KiB"},
+		{"too large for a body", ask{version: modern, body: callBody(modern, strings.Repeat("x", 300<<10))}, 413, `"id":null,"error":{"code":-32600,"message":"body is too large`},
 		{"a version that never was", ask{version: "1900-01-01", body: body}, 400, `"requested":"1900-01-01"`},
 		{"a version to come", ask{version: "2999-01-01", body: body}, 400, "-32022"},
 		{"an unknown session", ask{version: legacy, session: "nosuch", body: callBody(legacy, "say x")}, 404, "session not found"},
@@ -365,7 +366,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		if answer.StatusCode != row.status || row.status != 200 && !strings.Contains(text, row.text) {
 			t.Errorf("%s: %s %s", row.name, answer.Status, text)
 		}
-		if row.status >= 400 && (!strings.Contains(text, `"request_id":"`) || answer.Header.Get("Content-Type") != "application/json") {
+		if row.status >= 400 && (!strings.Contains(text, `"request_id":"`) || !strings.Contains(text, `"jsonrpc":"2.0"`) || answer.Header.Get("Content-Type") != "application/json") {
 			t.Errorf("%s: not an error of ours: %s %s", row.name, answer.Header.Get("Content-Type"), text)
 		}
 		challenge := answer.Header.Get("WWW-Authenticate")

@@ -15,13 +15,13 @@ import (
 // reads too, and the id that is given back is one that was there.
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{
-		`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, `{"id":"a","method":"x"}`, `[{"id":1}]`, `{"id":null}`, `{"id":{},"method":5}`, `{"id":1,"id":2}`, "{\"id\":\"\xff\"}", "",
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call"}`, `{"id":"a","method":"x"}`, `[{"id":1}]`, `{"id":null}`, `{"id":{},"method":5}`, `{"id":1,"id":2}`, `{"id":1,"METHOD":"x"}`, `{"id":1e300,"method":"x"}`, `{"id":9007199254740993,"result":{}}`, "{\"id\":\"\xff\"}", "",
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var m message
-		if !m.peek(raw) {
+		if m.peek(raw) != nil {
 			return
 		}
 		if !json.Valid(raw) || !utf8.Valid(raw) {
@@ -92,6 +92,18 @@ func FuzzOrigin(f *testing.F) {
 			t.Fatalf("a page of %q was let in to %q (%q)", origin, host, site)
 		}
 	})
+}
+
+// TestOriginTwice: a header line that is empty does not hide the one behind it.
+func TestOriginTwice(t *testing.T) {
+	for _, header := range []http.Header{
+		{"Origin": {"", "http://evil.example"}}, {"Origin": {"http://127.0.0.1:7860", "http://evil.example"}}, {"Sec-Fetch-Site": {"", "cross-site"}},
+		{"Origin": {"http://evil.example"}, "Sec-Fetch-Site": {"same-origin", "cross-site"}}, {"Origin": {"http://evil.example"}, "Sec-Fetch-Site": {""}},
+	} {
+		if !foreign(&http.Request{Method: http.MethodPost, Host: "127.0.0.1:7860", Header: header}) {
+			t.Errorf("%v was let in", header)
+		}
+	}
 }
 
 func TestLoopback(t *testing.T) {

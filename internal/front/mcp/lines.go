@@ -52,11 +52,11 @@ func (r reader) Close() error { return r.in.Close() }
 
 // Write implements io.Writer; each call is a message.
 func (w writer) Write(p []byte) (int, error) {
-	n, err := w.out.Write(p)
+	_, err := w.out.Write(coded(p))
 	if _, answers := kindOf(p); answers {
 		w.count(-1)
 	}
-	return n, err
+	return len(p), err
 }
 
 // Close implements io.Closer.

@@ -128,6 +128,13 @@ func (j *journal) Record(e gateway.Entry) {
 	j.entries = append(j.entries, e)
 }
 
+// count is how many lines there are.
+func (j *journal) count() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.entries)
+}
+
 // last is the last line.
 func (j *journal) last() gateway.Entry {
 	j.mu.Lock()
@@ -143,6 +150,7 @@ type lab struct {
 	t     *testing.T
 	url   string
 	front *mcp.Front
+	known *auth.Authenticator
 }
 
 func newLab(t *testing.T, change ...func(*mcp.Config)) *lab {
@@ -164,6 +172,7 @@ func newLab(t *testing.T, change ...func(*mcp.Config)) *lab {
 		},
 	})
 	cfg := mcp.Config{Gateway: g, Version: "9.9.9", Log: quiet, Limits: mcp.Limits{CodeBytes: 64 << 10, BodyBytes: 128 << 10}}
+	cfg.Recheck = func(r *http.Request) (gateway.Caller, error) { return l.known.Recheck(r) }
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -172,22 +181,36 @@ func newLab(t *testing.T, change ...func(*mcp.Config)) *lab {
 	return l
 }
 
-func (l *lab) serve(g *gateway.Gateway) {
-	l.t.Helper()
-	quiet := slog.New(slog.DiscardHandler)
-	known, err := auth.New([]auth.Token{
+func allTokens() []auth.Token {
+	return []auth.Token{
 		{Name: "all", Token: token, Scopes: []string{"*"}}, {Name: "other", Token: otherToken, Scopes: []string{"tools"}},
 		{Name: "solver", Token: solveOnly, Scopes: []string{"solve"}},
-	})
+	}
+}
+
+// reload puts other tokens in force, as the gateway does when their file changes.
+func (l *lab) reload(list []auth.Token) {
+	l.t.Helper()
+	commit, err := l.known.Prepare(list)
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	commit()
+}
+
+func (l *lab) serve(g *gateway.Gateway) {
+	l.t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	var err error
+	if l.known, err = auth.New(allTokens()); err != nil {
+		l.t.Fatal(err)
+	}
 	handler := rest.New(rest.Config{
-		Gateway: g, Auth: known, Version: "9.9.9", Limits: rest.Limits{BodyBytes: 256 << 10, CodeBytes: 64 << 10}, Log: quiet,
+		Gateway: g, Auth: l.known, Version: "9.9.9", Limits: rest.Limits{BodyBytes: 256 << 10, CodeBytes: 64 << 10}, Log: quiet,
 		Ready: func() bool { return true },
 		Beside: []rest.Beside{
-			{Methods: []string{"POST", "GET", "DELETE"}, Path: "/mcp", Scope: mcp.Scope, Serve: l.front.Streamable},
-			{Methods: []string{"GET", "POST"}, Path: "/sse", Scope: mcp.Scope, Serve: l.front.SSE},
+			{Methods: []string{"POST", "GET", "DELETE"}, Path: "/mcp", Scope: mcp.Scope, Serve: l.front.Streamable, Problem: mcp.Problem},
+			{Methods: []string{"GET", "POST"}, Path: "/sse", Scope: mcp.Scope, Serve: l.front.SSE, Problem: mcp.Problem},
 		},
 	})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sluice-gateway/sluice/executor"
@@ -48,6 +49,20 @@ func (f *Front) follow(ctx context.Context, req *sdk.CallToolRequest) *progress 
 	}
 	go p.tell()
 	return p
+}
+
+// tokenFault refuses a progress token that could not be given back as it was
+// sent: the protocol has texts and whole numbers. null is none.
+func tokenFault(req *sdk.CallToolRequest) error {
+	switch token := req.Params.GetProgressToken().(type) {
+	case nil, string:
+		return nil
+	case float64:
+		if exact(token) {
+			return nil
+		}
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "params._meta.progressToken must be a text, or a whole number of at most 2^53 - 1"}
 }
 
 func (p *progress) follower() gateway.Follower {

@@ -21,6 +21,7 @@ type streams struct {
 
 type sseSession struct {
 	owner     string // the caller's name: nobody else posts to it
+	visit     *visit
 	transport *sdk.SSEServerTransport
 }
 
@@ -44,7 +45,8 @@ func (f *Front) sseOpen(out *stream, r *http.Request, by gateway.Request) {
 	defer cancel()
 	defer context.AfterFunc(f.closing, cancel)()
 	id := rand.Text()
-	s := &sseSession{owner: by.Caller.Name, transport: &sdk.SSEServerTransport{
+	v := newVisit(ctx, by)
+	s := &sseSession{owner: by.Caller.Name, visit: v, transport: &sdk.SSEServerTransport{
 		Endpoint: r.URL.Path + "?sessionid=" + id, Response: out, MaxRequestBodyBytes: f.cfg.Limits.BodyBytes,
 	}}
 	if !f.streams.put(id, s, f.cfg.Limits.Sessions) {
@@ -53,7 +55,7 @@ func (f *Front) sseOpen(out *stream, r *http.Request, by gateway.Request) {
 	}
 	defer f.streams.drop(id)
 	out.Header().Set("Content-Type", eventStream)
-	v := &visit{by: by, gone: ctx}
+	go f.whileAdmitted(ctx, cancel, r)
 	session, err := f.deskOf(by.Caller).server.Connect(v.in(ctx), s.transport, nil)
 	if err != nil {
 		return // the caller is gone: the first event did not go out
@@ -86,6 +88,7 @@ func (f *Front) ssePost(out *stream, r *http.Request, by gateway.Request) {
 		out.refuse(http.StatusBadRequest, jsonrpc.CodeInvalidRequest, nil, "the message is neither a request nor an answer")
 		return
 	}
+	s.visit.caller.Store(&by.Caller) // what the token may do now, not when the stream was opened
 	s.transport.ServeHTTP(out, r)
 }
 

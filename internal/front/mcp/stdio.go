@@ -15,7 +15,7 @@ import (
 // Stdio serves one client over a pair of streams until in ends or ctx does. by
 // says who asks. Calls that run when in ends are finished first.
 func (f *Front) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, by gateway.Request) error {
-	v := &visit{by: by, gone: ctx}
+	v := newVisit(ctx, by)
 	l := newLines(ctx, in, out)
 	transport := &sdk.IOTransport{Reader: reader{l}, Writer: writer{l}, MaxLineLength: int(f.cfg.Limits.BodyBytes)}
 	return unlessOver(ctx, f.deskOf(by.Caller).server.Run(v.in(ctx), transport))

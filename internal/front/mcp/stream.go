@@ -3,15 +3,11 @@ package mcp
 import (
 	"bytes"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // The times within which a client must take what is sent to it.
@@ -109,7 +105,8 @@ func (s *stream) Write(p []byte) (int, error) {
 		_, err := s.put(append(append([]byte("event: message\ndata: "), p...), "\n\n"...))
 		return len(p), err
 	}
-	return s.put(p)
+	_, err := s.put(coded(p))
+	return len(p), err
 }
 
 func (s *stream) put(p []byte) (int, error) {
@@ -180,64 +177,4 @@ func (s *stream) finish() {
 		s.refuse(fault, 0, s.about, sentence(text))
 	}
 	_ = http.NewResponseController(s.to).SetWriteDeadline(time.Now().Add(answerTime))
-}
-
-// sentence is a handler's own error text, bounded. Those texts are about the
-// message that was sent.
-func sentence(text string) string {
-	text = strings.ToValidUTF8(strings.TrimSpace(text), "")
-	if len(text) > 300 {
-		text = strings.ToValidUTF8(text[:300], "") + "…"
-	}
-	return text
-}
-
-// problem is the body of an error: that of every error of the gateway, and one
-// of JSON-RPC beside it.
-type problem struct {
-	Detail    string         `json:"detail"`
-	RequestID string         `json:"request_id"`
-	Status    int            `json:"status"`
-	Title     string         `json:"title"`
-	JSONRPC   string         `json:"jsonrpc"`
-	ID        jsontext.Value `json:"id"`
-	Error     rpcError       `json:"error"`
-}
-
-type rpcError struct {
-	Code    int64  `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitzero"`
-}
-
-// refuse answers with an error. code 0: an invalid request.
-func (s *stream) refuse(status int, code int64, id jsontext.Value, detail string) {
-	if code == 0 {
-		code = jsonrpc.CodeInvalidRequest
-	}
-	s.problem(status, id, rpcError{Code: code, Message: detail})
-}
-
-// unsupported answers to a version of the protocol that is none of ours.
-func (s *stream) unsupported(id jsontext.Value, asked string, known []string) {
-	s.problem(http.StatusBadRequest, id, rpcError{
-		Code: sdk.CodeUnsupportedProtocolVersion, Message: "this version of the protocol is not supported",
-		Data: map[string]any{"supported": known, "requested": sentence(asked)},
-	})
-}
-
-func (s *stream) problem(status int, id jsontext.Value, fault rpcError) {
-	if id == nil {
-		id = jsontext.Value("null")
-	}
-	body, err := json.Marshal(problem{
-		Detail: fault.Message, RequestID: s.id, Status: status, Title: http.StatusText(status), JSONRPC: "2.0", ID: id, Error: fault,
-	}, jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		body = []byte(`{}`)
-	}
-	s.header.Set("Content-Type", "application/json")
-	s.header.Set("Content-Length", strconv.Itoa(len(body)+1))
-	s.WriteHeader(status)
-	_, _ = s.Write(append(body, '\n')) // an error here is a caller who went away
 }

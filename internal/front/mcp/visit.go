@@ -12,9 +12,17 @@ import (
 
 // visit is who asks, and for how long somebody waits for the answer.
 type visit struct {
-	by    gateway.Request // its ID, Traceparent and Caller
-	gone  context.Context // ends when nobody waits any more
-	calls atomic.Int64
+	id, trace string
+	caller    atomic.Pointer[gateway.Caller]
+	gone      context.Context // ends when nobody waits any more
+	calls     atomic.Int64
+}
+
+// newVisit begins a visit, which lasts as long as gone does.
+func newVisit(gone context.Context, by gateway.Request) *visit {
+	v := &visit{id: by.ID, trace: by.Traceparent, gone: gone}
+	v.caller.Store(&by.Caller)
+	return v
 }
 
 type visitKey struct{}
@@ -43,9 +51,9 @@ func visitOf(ctx context.Context, extra *sdk.RequestExtra) *visit {
 
 // next is the request for one more call of the visit: ids are the journal's.
 func (v *visit) next() gateway.Request {
-	by := v.by
+	by := gateway.Request{ID: v.id, Traceparent: v.trace, Caller: *v.caller.Load()}
 	if n := v.calls.Add(1); n > 1 {
-		by.ID = fmt.Sprintf("%.110s.%d", v.by.ID, n)
+		by.ID = fmt.Sprintf("%.110s.%d", v.id, n)
 	}
 	return by
 }
