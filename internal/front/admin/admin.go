@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -106,11 +105,16 @@ func (s *server) guard(next http.Handler) http.Handler {
 		defer s.recover(w, r)
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("X-Request-Id", strings.ToLower(rand.Text())) // handlers read it there
 		if err := s.admit(r); err != nil {
 			s.refuse(w, err)
 			return
 		}
-		next.ServeHTTP(w, r)
+		f := &formed{ResponseWriter: w}
+		next.ServeHTTP(f, r)
+		if f.status != 0 {
+			s.refuse(w, f.fault())
+		}
 	})
 }
 
@@ -122,8 +126,8 @@ func (s *server) recover(w http.ResponseWriter, r *http.Request) {
 	if fault == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 		panic(fault)
 	}
-	s.cfg.Log.Error("admin handler panicked", "route", r.Pattern, "panic", fault, "stack", string(debug.Stack()))
-	s.refuse(w, refusal{status: http.StatusInternalServerError, detail: "something went wrong here; the log has the cause"})
+	s.cfg.Log.Error("admin handler panicked", "request_id", requestID(w), "route", r.Pattern, "panic", fault, "stack", string(debug.Stack()))
+	s.refuse(w, refusal{status: http.StatusInternalServerError, detail: ours})
 }
 
 // admit says whether a request may be answered.
@@ -132,18 +136,15 @@ func (s *server) admit(r *http.Request) error {
 		if !ownName(r.Host) {
 			return refusal{status: http.StatusForbidden, detail: "this Host is not one of this machine's: ask http://127.0.0.1 or http://localhost, or forward with a token"}
 		}
-		if err := s.origin.Check(asPost(r)); err != nil {
+		if err := s.origin.Check(asPost(r)); err != nil || twice(r.Header) {
 			return refusal{status: http.StatusForbidden, detail: "a web page of another origin asks for this"}
 		}
 		return nil
 	}
 	caller, err := s.cfg.Auth.Authenticate(r)
-	var often interface{ RetryAfter() time.Duration }
 	switch {
-	case errors.As(err, &often):
-		return refusal{status: http.StatusTooManyRequests, detail: "the token's rate limit is reached"}
 	case err != nil:
-		return refusal{status: http.StatusUnauthorized, detail: "a valid token is needed: Authorization: Bearer TOKEN"}
+		return unknownCaller(err)
 	case !caller.May(Scope):
 		return refusal{status: http.StatusForbidden, detail: "the token does not have the scope " + Scope}
 	}
@@ -170,6 +171,12 @@ func asPost(r *http.Request) *http.Request {
 	return &asked
 }
 
+// twice says whether a header that a browser sends once is there several times:
+// the check of origins reads the first alone, which may be empty.
+func twice(h http.Header) bool {
+	return len(h.Values("Origin")) > 1 || len(h.Values("Sec-Fetch-Site")) > 1
+}
+
 // ownName says whether a Host names this machine: localhost, or a loopback
 // address.
 func ownName(host string) bool {
@@ -184,34 +191,10 @@ func ownName(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// refusal is an error's answer.
-type refusal struct {
-	status int
-	detail string
-}
-
-// Error implements error.
-func (r refusal) Error() string { return r.detail }
-
-func (s *server) refuse(w http.ResponseWriter, err error) {
-	fault := refusal{status: http.StatusInternalServerError, detail: "something went wrong here; the log has the cause"}
-	if !errors.As(err, &fault) {
-		s.cfg.Log.Error("admin request failed", "error", err)
-	}
-	if fault.status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
-	id := strings.ToLower(rand.Text())
-	w.Header().Set("X-Request-Id", id)
-	s.json(w, fault.status, map[string]any{
-		"detail": fault.detail, "request_id": id, "status": fault.status, "title": http.StatusText(fault.status),
-	})
-}
-
 func (s *server) json(w http.ResponseWriter, status int, v any) {
 	raw, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(true))
 	if err != nil {
-		s.cfg.Log.Error("encode an admin answer", "error", err)
+		s.cfg.Log.Error("encode an admin answer", "request_id", requestID(w), "error", err)
 		status, raw = http.StatusInternalServerError, []byte(`{}`)
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,7 +41,10 @@ func front(t *testing.T, loopback bool, policy *standing) http.Handler {
 		Auth: authenticator, Policy: policy, Metrics: say("metrics"), Log: slog.New(slog.DiscardHandler), Loopback: loopback,
 		Routes: map[string]http.Handler{
 			"GET /admin/plugins": say("plugins"),
-			"GET /admin/panic":   http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret of a panic") }),
+			"GET /admin/plain": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, "secret of a fault", http.StatusInternalServerError)
+			}),
+			"GET /admin/panic": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret of a panic") }),
 		},
 	})
 }
@@ -113,10 +117,10 @@ func wantProblem(t *testing.T, name string, w *httptest.ResponseRecorder) {
 		RequestID string `json:"request_id"`
 		Status    int    `json:"status"`
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || body.Detail == "" || body.RequestID == "" || body.Status != w.Code {
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || body.Detail == "" || body.RequestID == "" || body.RequestID != w.Header().Get("X-Request-Id") || body.Status != w.Code {
 		t.Errorf("%s: the error is %q (%v)", name, w.Body, err)
 	}
-	for _, secret := range []string{adminToken, solveToken, "nobody's token", "secret of a panic"} {
+	for _, secret := range []string{adminToken, solveToken, "nobody's token", "secret of a panic", "secret of a fault"} {
 		if strings.Contains(w.Body.String(), secret) {
 			t.Errorf("%s: the error holds %q", name, secret)
 		}
@@ -131,6 +135,50 @@ func TestAPageOfAnotherOriginChangesNothing(t *testing.T) {
 		if w.Code != http.StatusForbidden {
 			t.Errorf("%v: answered %d, want 403", header, w.Code)
 		}
+	}
+}
+
+// TestOriginTwice: a header line that is empty does not hide the one behind it.
+func TestOriginTwice(t *testing.T) {
+	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
+		r := httptest.NewRequest(http.MethodPost, "/admin/policy/reload", http.NoBody)
+		r.Host, r.Header[name] = "localhost:7861", []string{"", "https://evil.example"}
+		w := httptest.NewRecorder()
+		front(t, true, &standing{}).ServeHTTP(w, r)
+		if w.Code != http.StatusForbidden {
+			t.Errorf("%s twice: answered %d, want 403", name, w.Code)
+		}
+	}
+}
+
+// TestPatience: who is to wait is told for how long, for a rate and for wrong
+// tokens.
+func TestPatience(t *testing.T) {
+	guard, err := auth.NewGuard(auth.GuardConfig{PerMinute: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := auth.NewWith([]auth.Token{{Name: "slow", Token: adminToken, Scopes: []string{admin.Scope}, Rate: 0.01, Burst: 1}}, auth.Options{Guard: guard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := admin.New(admin.Config{Auth: known, Policy: &standing{}, Metrics: http.NotFoundHandler(), Log: slog.New(slog.DiscardHandler)})
+	asking := func(header map[string]string) *httptest.ResponseRecorder {
+		return do(h, ask{method: http.MethodGet, path: "/admin/policy", host: "x", header: header})
+	}
+	for token, first := range map[string]int{adminToken: 200, "nobody's token": 401} {
+		header := map[string]string{"Authorization": "Bearer " + token}
+		if w := asking(header); w.Code != first {
+			t.Errorf("the first time: answered %d, want %d", w.Code, first)
+		}
+		w := asking(header)
+		if seconds, err := strconv.Atoi(w.Header().Get("Retry-After")); w.Code != http.StatusTooManyRequests || err != nil || seconds < 1 {
+			t.Errorf("after %d: answered %d, Retry-After %q", first, w.Code, w.Header().Get("Retry-After"))
+		}
+		wantProblem(t, "too often", w)
+	}
+	if w := asking(map[string]string{"Authorization": "Bearer " + adminToken, "X-Api-Key": "nobody's token"}); w.Code != http.StatusBadRequest {
+		t.Errorf("two credentials: answered %d, want 400 as on the public listener", w.Code)
 	}
 }
 
@@ -152,11 +200,15 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/admin/nothing", 404, "no such route"},
 		{"GET", "/debug/pprof/", 200, "goroutine"},
 		{"GET", "/debug/pprof/goroutine?debug=1", 200, "goroutine profile"},
-		{"GET", "/debug/pprof/cmdline", 404, ""},
+		{"GET", "/debug/pprof/cmdline", 404, "Unknown profile"},
+		{"GET", "/admin/plain", 500, "the log has the cause"},
 	} {
 		w := do(h, ask{method: c.method, path: c.path, host: "localhost"})
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.holds) {
 			t.Errorf("%s %s answered %d %.200s, want %d with %q", c.method, c.path, w.Code, w.Body, c.status, c.holds)
+		}
+		if c.status >= 400 {
+			wantProblem(t, c.path, w)
 		}
 	}
 	policy.fault = errors.New("allowlist.rego:12: rego_type_error: undefined ref")

@@ -215,23 +215,28 @@ func (s *server) order(verb string, do func(ctx context.Context, name string) ([
 		case errors.Is(err, pluginhost.ErrUnknown):
 			s.refuse(w, http.StatusNotFound, err)
 		case err != nil:
-			s.log.Warn("an operator's order was not carried out", "order", verb, "plugin", name, "error", err)
+			s.log.Warn("an operator's order was not carried out", "request_id", requestID(w), "order", verb, "plugin", name, "error", err)
 			s.refuse(w, http.StatusConflict, err)
 		default:
-			s.log.Info("an operator's order was carried out", "order", verb, "plugin", name)
+			s.log.Info("an operator's order was carried out", "request_id", requestID(w), "order", verb, "plugin", name)
 			s.answer(w, http.StatusOK, Done{Name: name, Done: verb, Swaps: append([]pluginhost.Swap{}, swaps...)})
 		}
 	})
 }
 
+// requestID is the id that the admin listener gave the request.
+func requestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }
+
 func (s *server) refuse(w http.ResponseWriter, status int, err error) {
-	s.answer(w, status, map[string]any{"detail": err.Error(), "status": status, "title": http.StatusText(status)})
+	s.answer(w, status, map[string]any{
+		"detail": err.Error(), "request_id": requestID(w), "status": status, "title": http.StatusText(status),
+	})
 }
 
 func (s *server) answer(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
-		s.log.Error("encode an admin answer", "error", err)
+		s.log.Error("encode an admin answer", "request_id", requestID(w), "error", err)
 		status, text = http.StatusInternalServerError, []byte(`{}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
