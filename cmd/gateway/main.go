@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"github.com/sluice-gateway/sluice/internal/policy"
 	"github.com/sluice-gateway/sluice/internal/sandbox"
 )
 
@@ -11,5 +12,6 @@ func main() {
 	if code, is := sandbox.Shim(os.Args); is {
 		os.Exit(code)
 	}
+	policy.ShareWords() // first: nothing may use OPA beside it
 	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }

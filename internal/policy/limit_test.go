@@ -6,4 +6,4 @@ package policy
 const maxAllocations = 640
 
 // maxShippedAllocations is the same under the shipped policy.
-const maxShippedAllocations = 1650
+const maxShippedAllocations = 1550
