@@ -218,6 +218,7 @@ const barPoll = 100 * time.Millisecond
 
 // compare asks both policies, with a bar on a terminal while that takes its time.
 func (c *comparing) compare(ctx context.Context, h *house, old, changed gateway.Policy, cases []workbench.Case) (*workbench.Comparison, error) {
+	h.collectSeldom()
 	comparer := workbench.Comparer{Old: old, New: changed, Parse: h.parse, Workers: 2 * runtime.GOMAXPROCS(0)}
 	if isTerminal(c.a.stderr) {
 		bar := progressbar.NewOptions(len(cases), progressbar.OptionSetWriter(c.a.stderr), progressbar.OptionSetDescription("judging"),
