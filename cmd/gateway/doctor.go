@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-gateway/sluice/internal/audit"
-	"github.com/sluice-gateway/sluice/internal/auth"
 	"github.com/sluice-gateway/sluice/internal/config"
 	"github.com/sluice-gateway/sluice/internal/pluginhost"
 )
@@ -64,9 +63,7 @@ func (a *app) examine(ctx context.Context, cfg *config.Loaded) diagnosis {
 	d := newDiagnosis(require)
 	d.Listen = lookAtListener(ctx, cfg.Listen)
 	d.note(d.Listen.Note)
-	if _, err := auth.LoadToken(a.getenv, cfg.Auth.TokenFile); err != nil {
-		d.note("serve would not start: " + err.Error())
-	}
+	d.note(a.lookForToken(cfg))
 	for _, w := range cfg.Warnings {
 		d.note(w)
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sluice-gateway/sluice/internal/config"
 	"github.com/sluice-gateway/sluice/internal/gateway"
 	"github.com/sluice-gateway/sluice/internal/sandbox"
 	"github.com/sluice-gateway/sluice/internal/sandbox/sandboxtest"
@@ -30,6 +31,53 @@ func enterWay(args []string) int {
 	}
 	_, _ = os.Stderr.WriteString(err.Error() + "\n")
 	return 2
+}
+
+// TestDoctorLooksForTheToken: it says what serve and make run would find, each by
+// itself.
+func TestDoctorLooksForTheToken(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environment := map[string]string{}
+	cfg := &config.Loaded{File: filepath.Join(folder, "config.yaml")}
+	want := func(parts ...string) {
+		t.Helper()
+		got := (&app{getenv: func(name string) string { return environment[name] }, dir: "/nowhere"}).lookForToken(cfg)
+		if len(parts) == 0 && got != "" {
+			t.Errorf("told of %q, want nothing", got)
+		}
+		for _, part := range parts {
+			if !strings.Contains(got, part) {
+				t.Errorf("told of %q, want %q", got, part)
+			}
+		}
+		if strings.Contains(got, "minted-text") || len(parts) == 1 && strings.Contains(got, "make run") {
+			t.Errorf("told of %q", got)
+		}
+	}
+	want("serve would not start: no token") // there is no checkout
+	write("scripts/run.sh", "", 0o700)
+	want("serve would not start: no token", "'make run' mints one into "+filepath.Join(folder, ".token"))
+	write(".token", "minted-text", 0o600)
+	want("serve would not start: no token", "'make run' starts, with the token in "+filepath.Join(folder, ".token"))
+	write(".token", "minted-text", 0o644)
+	want("serve would not start: no token", "nor would 'make run'", "chmod 600")
+	environment["SOLVER_TOKEN_FILE"] = filepath.Join(folder, ".token")
+	want("serve would not start: SOLVER_TOKEN_FILE names")
+	environment["SOLVER_TOKEN_FILE"] = ""
+	write("tokens.yaml", "tokens: []\n", 0o600)
+	cfg.Auth.Tokens = filepath.Join(folder, "tokens.yaml")
+	want("serve would not start: no token", "nor would")
+	write("tokens.yaml", "tokens: [{name: a, scopes: [solve], sha256: '"+strings.Repeat("ab", 32)+"'}]\n", 0o600)
+	want()
+	environment["SOLVER_TOKEN"] = "minted-text"
+	want()
 }
 
 // diagnose runs doctor, on an address that is taken, and wants its exit status.

@@ -85,10 +85,10 @@ secrets can know it.`,
 	flags := cmd.Flags()
 	flags.StringSliceVar(&wishes.scopes, "scopes", []string{"solve"}, "what it may do: `LIST` of "+strings.Join(auth.Scopes(), ", "))
 	flags.StringVar(&wishes.profile, "profile", "", "judge its programs by this `PROFILE` of the policy on every route")
-	flags.StringVar(&wishes.rate, "rate", "", "requests: `N/s`, N/m or N/h; more is 429")
+	flags.StringVar(&wishes.rate, "rate", "", "requests a second, minute or hour: `N/s`, N/m or N/h (N alone: a second); more is 429")
 	flags.IntVar(&wishes.concurrency, "concurrency", 0, "submissions at once, `N`; more is 429 (0 = not limited)")
 	flags.StringVar(&wishes.expiry, "expires", "", "`WHEN` it ends: 90d, 12h, 2026-12-31 or a time of RFC 3339")
-	flags.StringVar(&wishes.notBefore, "not-before", "", "`WHEN` it begins, as --expires")
+	flags.StringVar(&wishes.notBefore, "not-before", "", "`WHEN` it begins, in the forms of --expires")
 	where.addTo(cmd)
 	must(cmd.RegisterFlagCompletionFunc("scopes", cobra.FixedCompletions(auth.Scopes(), cobra.ShellCompDirectiveNoFileComp)))
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -149,7 +149,11 @@ func moment(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(d).UTC().Truncate(time.Second), nil
 	}
-	return auth.ParseTime(text)
+	t, err := auth.ParseTime(text)
+	if err != nil {
+		return t, fmt.Errorf("%w, or how long from now: \"90d\" or \"12h\"", err)
+	}
+	return t, nil
 }
 
 // tokenView is a token as machines are told of it.
