@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sluice-gateway/sluice/executor/wire"
 )
 
 // canLook says whether processes can be looked at.
@@ -66,24 +68,6 @@ func descendants(pid int) []int {
 // family is a process and all below it.
 func family(pid int) []int { return append([]int{pid}, descendants(pid)...) }
 
-// memory is the resident memory of a process itself, in bytes. Its workers have
-// limits of their own.
-func memory(pid int) uint64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseUint(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * uint64(os.Getpagesize())
-}
-
 // footprint is what a process holds.
 type footprint struct {
 	memory         uint64
@@ -97,7 +81,7 @@ func (f footprint) String() string {
 func look(pid int) footprint {
 	files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	return footprint{memory: memory(pid), files: len(files), threads: len(threads)}
+	return footprint{memory: wire.Resident(pid), files: len(files), threads: len(threads)}
 }
 
 // processorTime is what the processes have used so far; threads that have ended

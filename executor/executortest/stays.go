@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/executor/wire"
 	"github.com/sluice-gateway/sluice/executor/wire/executorpb"
 )
 
@@ -117,10 +118,10 @@ func checkSleepingReader(r reporter, s *suite) {
 	st := s.open(ctx, r, sourceMessage(s, code))
 	approve := approveMessage(digest(r, st))
 	approve.GetVerdict().GetApprove().Limits = &executorpb.Limits{WallMs: 5000, StdoutBytes: 64 << 20, StderrBytes: 64 << 20}
-	before := memory(s.proc.pid)
+	before := wire.Resident(s.proc.pid) // of the process itself: its workers have limits of their own
 	send(r, st, approve)
 	peak := before
-	within(sleep, func() bool { peak = max(peak, memory(s.proc.pid)); return false })
+	within(sleep, func() bool { peak = max(peak, wire.Resident(s.proc.pid)); return false })
 	cancel()
 	if peak > before+most {
 		r.Errorf("it took %d MiB more while nobody read", (peak-before)>>20)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strconv"
 	"sync"
@@ -91,14 +92,14 @@ func (c *counters) report() *executorpb.StatsResponse {
 		UptimeMs: toUnits(time.Since(c.started), time.Millisecond),
 		Inflight: c.inflight, WaitingVerdict: c.waiting, Submissions: c.submissions,
 		Results: results, OutputBytes: c.outputBytes,
-		RssBytes: residentBytes(), CpuUs: toUnits(cpuTime(), time.Microsecond),
+		RssBytes: Resident(os.Getpid()), CpuUs: toUnits(cpuTime(), time.Microsecond),
 	}
 }
 
-// residentBytes is this process's resident memory; 0 where the kernel does not
-// say.
-func residentBytes() uint64 {
-	text, err := os.ReadFile("/proc/self/statm")
+// Resident is a process's resident memory in bytes, as it is counted against a
+// submission's bound and told by Stats; 0 where the kernel does not say.
+func Resident(pid int) uint64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
 		return 0
 	}

@@ -149,7 +149,7 @@ func startWorker(ctx context.Context, cfg *executor.Config) (_ *worker, err erro
 			return nil, fmt.Errorf("configure a worker: %w", err)
 		}
 	}
-	w.base = residentOf(w.cmd.Process.Pid)
+	w.base = Resident(w.cmd.Process.Pid)
 	return w, nil
 }
 
@@ -226,7 +226,7 @@ func (w *worker) guard(limits executor.Limits) (stop func()) {
 			case <-w.gone:
 				return
 			case <-ticker.C:
-				now := residentOf(w.cmd.Process.Pid)
+				now := Resident(w.cmd.Process.Pid)
 				w.peak.Store(max(w.peak.Load(), now))
 				if now > w.base+limits.MemoryBytes {
 					close(w.fat)

@@ -33,23 +33,6 @@ func socketPair() (ours net.Conn, theirs *os.File, err error) {
 	return ours, theirs, nil
 }
 
-// residentOf is a process's resident memory, in bytes; 0: not known.
-func residentOf(pid int) uint64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(text))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseUint(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * uint64(os.Getpagesize())
-}
-
 // processorOf is the processor time that a process has taken; 0: not known.
 func processorOf(pid int) time.Duration {
 	var spent syscall.Timespec

@@ -18,8 +18,6 @@ func socketPair() (net.Conn, *os.File, error) {
 	return nil, nil, errors.New("workers need Linux")
 }
 
-func residentOf(int) uint64 { return 0 }
-
 func processorOf(int) time.Duration { return 0 }
 
 func peakOf(int) uint64 { return 0 }

@@ -187,3 +187,12 @@ func TestCommonVersion(t *testing.T) {
 		}
 	}
 }
+
+func TestResident(t *testing.T) {
+	if n := Resident(os.Getpid()); n < 1<<20 || n > 64<<30 {
+		t.Errorf("this process has %d bytes", n)
+	}
+	if n := Resident(-1); n != 0 {
+		t.Errorf("a process that is none has %d bytes", n)
+	}
+}
