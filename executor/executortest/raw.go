@@ -194,6 +194,11 @@ func checkOddTexts(r reporter, s *suite) {
 		"empty": "", "NUL": "a\x00b", "invalid UTF-8": "\xff\xfe\xed\xa0\x80",
 		"50,000 brackets": strings.Repeat("(", 50_000), "a byte order mark": "\ufeff1",
 	}
+	const deep = 20_000 // levels that a parser's or a walker's stack may not have
+	for _, pair := range []string{"()", "[]", "{}"} {
+		texts["20,000 nested "+pair] = strings.Repeat(pair[:1], deep) + "1" + strings.Repeat(pair[1:], deep)
+	}
+	texts["20,000 signs in a row"] = strings.Repeat("- ", deep) + "1"
 	const most = 3 << 20 // what a message holds in any case
 	if limit := s.about.Capacity.MaxSourceBytes; limit < most {
 		texts["one byte over the limit"] = strings.Repeat("x", int(limit)+1)

@@ -20,7 +20,7 @@ func faults() map[string]string {
 		"random-tree": "S03", "tree-digest": "S03", "source-digest": "S03", "other-schema": "S03", "tree-off-schema": "S03", "tree-of-another": "S03",
 		"canary": "S04", "early-output": "S05", "early-result": "S05", "denied-runs": "S06", "denied-is-ok": "S06", "any-verdict": "S07",
 		"host-path": "S08", "raise-is-fault": "S08", "deaf-to-wall": "S09", "uncut": "S10", "uncounted": "S10", "deaf-to-cancel": "S11",
-		"slot-of-run": "S12", "slot-of-wait": "S13", "any-order": "S14", "odd-text-kills": "S15", "odd-text-internal": "S15",
+		"slot-of-run": "S12", "slot-of-wait": "S13", "any-order": "S14", "odd-text-kills": "S15", "odd-text-internal": "S15", "deep-text-kills": "S15",
 		"any-size": "S16", "hangs-when-full": "S17", "miscounts": "S18",
 		"runs-at-parse": "S19", "keeps-state": "S20", "no-memory-limit": "S21", "leaves-process": "S22", "one-part": "S23",
 		"hoards-output": "S24", "leaks": "S25", "waits-for-ever": "S26",
