@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -40,6 +41,7 @@ type generation struct {
 	said     *io.PipeWriter // what the plugin's own code prints comes over the connection
 	heard    sync.WaitGroup
 	alarm    chan struct{} // something was seen that the keeper should look at
+	waited   atomic.Bool   // it was told that a debugger is waited for
 	blamed   chan struct{} // closed when its end has been counted against the texts that were with it
 
 	// Of the pool's, under its lock.

@@ -32,6 +32,8 @@ type timing struct {
 
 	poisonWindow time.Duration
 	poison       int // crashes within poisonWindow until a text is refused
+
+	traced func(pid int) bool // a debugger holds the process
 }
 
 func contractTiming() timing {
@@ -41,7 +43,7 @@ func contractTiming() timing {
 		shutdown: 2 * time.Second, stack: 200 * time.Millisecond, pipes: 100 * time.Millisecond,
 		backoff: 100 * time.Millisecond, backoffCap: 30 * time.Second, settled: time.Minute,
 		exitWindow: time.Minute, exits: 5, hangs: 3, trial: 5 * time.Minute, overruns: 3,
-		poisonWindow: 10 * time.Minute, poison: 2,
+		poisonWindow: 10 * time.Minute, poison: 2, traced: traced,
 	}
 }
 
