@@ -135,12 +135,14 @@ func TestRevokedTokens(t *testing.T) {
 	l := newLab(t, func(c *mcp.Config) { c.Times.KeepAlive = patience / 3000 })
 	listen := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":%q,`+
 		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}}}`, modern)
+	ctx, cancel := context.WithTimeout(t.Context(), patience) // what does not end is a fault, not a hang
+	defer cancel()
 	open := func(as string) (streams []*http.Response) {
 		for _, a := range []ask{
 			{method: http.MethodGet, version: legacy, session: l.open(as)}, {method: http.MethodGet, path: "/sse"}, {version: modern, body: listen},
 		} {
 			a.token = as
-			answer, err := l.send(t.Context(), a)
+			answer, err := l.send(ctx, a)
 			if err != nil {
 				t.Fatal(err)
 			}
