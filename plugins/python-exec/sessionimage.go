@@ -296,11 +296,14 @@ func (i *image) order(ctx context.Context, c command) (*image, begun, error) {
 const orderCPU = 2 * time.Second
 
 // accountFor stops the image, which has used a permit up, so that no copy is on its
-// way, and sees that there is none but images.
+// way, and sees that there is none but images. One that does not stop is ended, as
+// one may be at any time by whoever closes its session: that is no fault of the
+// others in the house.
 func (i *image) accountFor() error {
 	err := i.rest()
-	if err != nil && i.alive() {
-		i.house.keeper.kill() // what it does cannot be told
+	if err != nil {
+		i.kill()
+		i.gone()
 	}
 	return errors.Join(err, i.house.strays())
 }

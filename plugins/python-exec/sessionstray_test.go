@@ -165,3 +165,21 @@ func TestForkSignalsNobody(t *testing.T) {
 	}
 	n.want(t, "1 + 1", "2")
 }
+
+// A fork is closed while its own copy is being made: the session that it was forked
+// from, in the same house, goes on.
+func TestSessionOutlivesItsForks(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, startCopying(t), "a")
+	n.want(t, "x = 1", "")
+	for i := range 60 {
+		if _, err := n.p.ForkSession(t.Context(), "a", "b"); err != nil {
+			t.Fatalf("fork %d: %v", i, err)
+		}
+		time.Sleep(time.Duration(i%12) * 500 * time.Microsecond) // not awaited: any moment may be the wrong one
+		if existed, err := n.p.CloseSession(t.Context(), "b"); !existed || err != nil {
+			t.Fatalf("close fork %d: %v, %v", i, existed, err)
+		}
+	}
+	n.want(t, "x", "1")
+}
