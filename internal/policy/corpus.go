@@ -354,7 +354,7 @@ func (c *corpusRun) judge(ctx context.Context, e example, profile string, tree e
 		return err
 	})
 	switch {
-	case errors.Is(err, errStopped):
+	case errors.Is(err, errStopped) && !errors.Is(err, gateway.ErrPolicyFault):
 		return fmt.Errorf("%w: %w", gateway.ErrPolicyFault, err)
 	case err != nil:
 		return err

@@ -67,6 +67,9 @@ func (e *LoadError) Unwrap() error { return e.cause }
 func loadError(err error) *LoadError {
 	faults := faultsOf(err, "")
 	slices.SortStableFunc(faults, func(a, b Fault) int {
+		if (a.File == "") != (b.File == "") {
+			return len(b.File) - len(a.File) // what is about no file comes last
+		}
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return &LoadError{Faults: slices.Compact(faults), cause: err}
@@ -235,7 +238,8 @@ func remedies() []remedy {
 		{"it must be allowed and is denied", "the rule finds too much, or the program belongs in corpus/deny, or its first line needs other profiles (# profile: NAME)"},
 		{"it must break rule", "look with gateway policy explain FILE why it does not; or correct the rule and line in the program's first line"},
 		{"it does not parse", "correct the program: the corpus holds programs that parse, and a comment of its own language may hold the first line's words"},
-		{"compile the policy: it takes too much", "take back what was changed last: values that hold themselves twice, again and again, make the compiler take for ever"},
+		{"lists and objects when it is written out", "do not put a value into another twice, again and again: the compiler would take for ever"},
+		{"compile the policy: it takes too much", "take back what was changed last: OPA's compiler does not come to an end with it"},
 		{"before the gateway's memory had grown", "a rule builds too much: look keys up instead of building all pairs; gateway policy bench shows which rule it is"},
 		{"it has not ended within", "a builtin is given too much at once: gateway policy explain FILE shows where"},
 		{"no decision within", "a rule goes through too much: look keys up instead of scanning; gateway policy bench shows which rule it is"},

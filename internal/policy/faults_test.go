@@ -24,9 +24,9 @@ func TestFaultsAreTakenApart(t *testing.T) {
 	))
 	got := loadError(err)
 	want := []Fault{
-		{Message: `language "python": no place`},
 		{File: "b.rego", Line: 7, Message: `language "python": seven`},
 		{File: "corpus/deny/x.y", Line: 3, Message: `language "python": three: x`},
+		{Message: `language "python": no place`},
 	}
 	if len(got.Faults) != len(want) {
 		t.Fatalf("%+v", got.Faults)

@@ -16,7 +16,7 @@ import (
 const (
 	maxFiles     = 20_000
 	maxFileBytes = 4 << 20
-	maxRegoBytes = 4 << 20 // of all Rego files: compiled they take some hundred times as much
+	maxRegoBytes = 1 << 20 // of all Rego files: compiled they take some hundred times as much
 	maxAllBytes  = 64 << 20
 	maxFolders   = 8
 )
@@ -37,7 +37,8 @@ type folder struct {
 	rego     map[string]string
 	schemas  map[string][]byte
 	corpus   map[string][]byte
-	profiles []byte // nil: there is no profiles.yaml
+	profiles []byte   // nil: there is no profiles.yaml
+	unread   []string // files that OPA's own tools read, and a gateway does not
 
 	bytes, regoBytes int
 }
@@ -114,6 +115,9 @@ func (w *walker) file(name string) error {
 func (f *folder) take(fsys fs.FS, name string) error {
 	keep := f.keeper(name)
 	if keep == nil {
+		if base := path.Base(name); base == "data.json" || base == "data.yaml" || base == "data.yml" {
+			f.unread = append(f.unread, name)
+		}
 		return nil
 	}
 	body, err := readFile(fsys, name)

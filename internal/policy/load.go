@@ -66,7 +66,13 @@ type described struct {
 
 // parse parses the modules and reads the entry point's METADATA.
 func (b *builder) parse(context.Context) (err error) {
+	for _, name := range b.folder.unread {
+		b.warn("%s is not read: rules find data.profiles alone; write what is in it as a rule", name)
+	}
 	if b.modules, err = parseModules(b.folder.rego, b.caps); err != nil {
+		return err
+	}
+	if err := light(b.modules); err != nil {
 		return err
 	}
 	b.revision.name = b.revision.digest[:12]
