@@ -145,7 +145,7 @@ func (h *house) telemetry() telemetry.State {
 		},
 		Queue:     telemetry.Queue{Running: h.gateway.Running(), Slots: h.gateway.Slots(), Waiting: h.gateway.Waiting(), Limit: h.cfg.Limits.Queue},
 		Sessions:  telemetry.Sessions{Open: h.gateway.OpenSessions(), Limit: h.cfg.Session.Max},
-		AuditLost: h.journal.Lost(),
+		AuditLost: h.journal.Lost(), ShadowsMissed: h.gateway.ShadowsMissed(),
 	}
 	for _, p := range h.host.Status() {
 		s.Plugins = append(s.Plugins, telemetry.Plugin{

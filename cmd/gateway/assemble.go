@@ -260,6 +260,7 @@ func (h *house) close(ctx context.Context) error {
 	if err := h.host.Close(ctx); err != nil {
 		faults = append(faults, fmt.Errorf("stop the plugins: %w", err))
 	}
+	h.gateway.Settle(ctx)
 	if err := h.journal.Close(); err != nil {
 		faults = append(faults, err)
 	}

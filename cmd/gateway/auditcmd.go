@@ -41,6 +41,7 @@ func (f *logFlags) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.filter.Caller, "caller", "", "of this caller")
 	flags.StringVar(&f.filter.Rule, "rule", "", "that broke this `RULE`")
+	flags.StringVar(&f.filter.Shadow, "shadow", "", "whose shadow profile says so: differs, same, newly_refused, newly_allowed, changed_reasons or undecided")
 	flags.StringVar(&f.filter.Verdict, "verdict", "", "with this verdict: allow, deny or none")
 	flags.StringVar(&f.filter.Status, "status", "", "with this status or class of fault")
 	flags.StringVar(&f.filter.Profile, "profile", "", "judged by this profile")
@@ -50,6 +51,7 @@ func (f *logFlags) addTo(cmd *cobra.Command) {
 	flags.StringVar(&f.filter.Since, "since", "", "from this `TIME` on: 2026-11-29, 2026-11-29T18:00:00Z, or 2h ago as 2h")
 	flags.StringVar(&f.filter.Until, "until", "", "before this `TIME`")
 	f.settings.addTo(cmd, "audit.file")
+	must(cmd.RegisterFlagCompletionFunc("shadow", cobra.FixedCompletions(append([]string{audit.Differs}, audit.ShadowOutcomes()...), cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("verdict", cobra.FixedCompletions([]string{"allow", "deny", "none"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 

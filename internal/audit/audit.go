@@ -198,7 +198,7 @@ func (j *Journal) encode(event Event) ([]byte, error) {
 	}
 	if err := j.mask(object); err != nil {
 		j.log.Error("mask the decision log: the line is written without input and result", "decision_id", event.DecisionID, "error", err)
-		event.Input, event.Result, event.Erased = nil, nil, []string{"/input", "/result"}
+		event.Input, event.Result, event.Custom.Shadow, event.Erased = nil, nil, nil, []string{"/input", "/result"}
 		return json.Marshal(event)
 	}
 	return json.Marshal(object)

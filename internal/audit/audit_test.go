@@ -119,6 +119,34 @@ func TestALineIsBounded(t *testing.T) {
 	}
 }
 
+func TestAShadowIsTold(t *testing.T) {
+	e := entry()
+	e.Code = []byte("import secret")
+	e.Shadow = &gateway.Shadow{Profile: "next", Decision: &gateway.Decision{ID: "d-2", Profile: "next", Violations: append(e.Decision.Violations, gateway.Violation{
+		Rule: "python.name", Level: "warn", Message: "about 'secret'", Hint: "secret", Subject: "secret", Line: 4, Column: 1, EndLine: 4, EndColumn: 2,
+	})}}
+	faulty := entry()
+	faulty.Shadow = &gateway.Shadow{Profile: "next", Fault: "policy_fault"}
+	out := &bytes.Buffer{}
+	j, _ := open(t, audit.Config{Stdout: out})
+	j.Record(e)
+	j.Record(faulty)
+	shut(t, j)
+	for _, want := range []string{
+		`"shadow":{"profile":"next","outcome":"changed_reasons","allow":false,"violations":[` +
+			`{"rule":"python.import","level":"error","line":3,"column":5,"end_line":3,"end_column":9,"title":"An import","more":2},` +
+			`{"rule":"python.name","level":"warn","line":4,"column":1,"end_line":4,"end_column":2}]}}}`,
+		`"shadow":{"profile":"next","outcome":"undecided","allow":false,"violations":[],"fault":"policy_fault"}}}`,
+	} {
+		if !strings.Contains(out.String(), want+"\n") {
+			t.Errorf("got %s, want %s", out.String(), want)
+		}
+	}
+	if strings.Contains(out.String(), "d-2") {
+		t.Error("the shadow's decision is told as one")
+	}
+}
+
 func TestSourceIsRecordedWhenAsked(t *testing.T) {
 	out := &bytes.Buffer{}
 	j, _ := open(t, audit.Config{Stdout: out})

@@ -101,13 +101,37 @@ type Metrics struct {
 
 // Custom is what is the gateway's own.
 type Custom struct {
-	RequestID string `json:"request_id"`
-	Route     string `json:"route"`
-	Plugin    string `json:"plugin,omitempty"`
-	Status    string `json:"status,omitempty"`        // of the answer; empty: it ended in Fault
-	Fault     string `json:"fault,omitempty"`         // class of the error
-	Session   string `json:"session,omitempty"`       // short digest of the session's id
-	State     string `json:"session_state,omitempty"` // what became of it
+	RequestID string  `json:"request_id"`
+	Route     string  `json:"route"`
+	Plugin    string  `json:"plugin,omitempty"`
+	Status    string  `json:"status,omitempty"`        // of the answer; empty: it ended in Fault
+	Fault     string  `json:"fault,omitempty"`         // class of the error
+	Session   string  `json:"session,omitempty"`       // short digest of the session's id
+	State     string  `json:"session_state,omitempty"` // what became of it
+	Shadow    *Shadow `json:"shadow,omitempty"`        // nil: none was asked
+}
+
+// Shadow is what a profile that is not in force says of the program. It quotes
+// nothing of it.
+type Shadow struct {
+	Profile    string      `json:"profile"`
+	Outcome    string      `json:"outcome"` // same, newly_refused, newly_allowed, changed_reasons or undecided
+	Allow      bool        `json:"allow"`
+	Violations []Violation `json:"violations"`
+	More       int         `json:"more,omitempty"`  // violations that were cut
+	Fault      string      `json:"fault,omitempty"` // class of the error: undecided
+}
+
+func shadowOf(s *gateway.Shadow, inForce *gateway.Decision) *Shadow {
+	if s == nil || inForce == nil {
+		return nil
+	}
+	shadow := &Shadow{Profile: clip(s.Profile, maxNameBytes), Outcome: s.Outcome(*inForce), Violations: []Violation{}, Fault: s.Fault}
+	if s.Decision != nil {
+		result := resultOf(*s.Decision, false)
+		shadow.Allow, shadow.Violations, shadow.More = result.Allow, result.Violations, result.More
+	}
+	return shadow
 }
 
 // Verdict is "allow" or "deny", and "none" where there was no decision.
@@ -153,7 +177,7 @@ func eventOf(e gateway.Entry, labels map[string]string) Event {
 		},
 		Custom: Custom{
 			RequestID: clip(e.RequestID, maxNameBytes), Route: string(e.Route), Plugin: e.Plugin, Status: string(e.Status), Fault: e.Fault,
-			Session: e.Session, State: e.State,
+			Session: e.Session, State: e.State, Shadow: shadowOf(e.Shadow, e.Decision),
 		},
 	}
 	event.TraceID, event.SpanID = trace(e.Traceparent)
@@ -180,8 +204,14 @@ func (e *Event) judged(d *gateway.Decision, quoted bool) {
 	}
 	e.DecisionID, e.Path, e.Input.Profile = clip(d.ID, maxNameBytes), decisionPath, clip(d.Profile, maxNameBytes)
 	e.Bundles = map[string]Bundle{policyBundle: {Revision: clip(d.Revision, maxNameBytes)}}
-	e.Result = &Result{Allow: d.Allow, Violations: []Violation{}, More: max(0, len(d.Violations)-maxPlaces)}
-	for _, v := range d.Violations[:len(d.Violations)-e.Result.More] {
+	result := resultOf(*d, quoted)
+	e.Result = &result
+}
+
+// resultOf is a decision in a line; quoted: with what quotes the program.
+func resultOf(d gateway.Decision, quoted bool) Result {
+	result := Result{Allow: d.Allow, Violations: []Violation{}, More: max(0, len(d.Violations)-maxPlaces)}
+	for _, v := range d.Violations[:len(d.Violations)-result.More] {
 		violation := Violation{
 			Rule: v.Rule, Level: v.Level, Line: v.Line, Column: v.Column, EndLine: v.EndLine, EndColumn: v.EndColumn,
 			Title: clip(v.Title, maxMessageBytes), URL: clip(v.URL, maxMessageBytes), More: v.More,
@@ -190,8 +220,9 @@ func (e *Event) judged(d *gateway.Decision, quoted bool) {
 			violation.Message, violation.Hint = clip(v.Message, maxMessageBytes), clip(v.Hint, maxMessageBytes)
 			violation.Subject = clip(v.Subject, maxMessageBytes)
 		}
-		e.Result.Violations = append(e.Result.Violations, violation)
+		result.Violations = append(result.Violations, violation)
 	}
+	return result
 }
 
 func clip(text string, most int) string {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sluice-gateway/sluice/internal/gateway"
 )
 
 // Filter says which events fit; an empty field asks for nothing.
@@ -14,6 +16,7 @@ type Filter struct {
 	Verdict  string // allow, deny or none
 	Status   string // of the answer, or class of the fault
 	Profile  string
+	Shadow   string // how it differs: one of Shadow.Outcome's, or differs: any but same
 	Revision string
 	Code     string // SHA-256 of the program, or its beginning
 	ID       string // of the request or the decision
@@ -29,6 +32,9 @@ func (f Filter) Compile() (func(Event) bool, error) {
 	if !slices.Contains([]string{"", "allow", "deny", "none"}, f.Verdict) {
 		return nil, fmt.Errorf("verdict %q is none of allow, deny, none", f.Verdict)
 	}
+	if !slices.Contains(append([]string{"", Differs}, ShadowOutcomes()...), f.Shadow) {
+		return nil, fmt.Errorf("shadow %q is none of %s", f.Shadow, strings.Join(append([]string{Differs}, ShadowOutcomes()...), ", "))
+	}
 	since, err := f.time("since", f.Since)
 	if err != nil {
 		return nil, err
@@ -40,6 +46,26 @@ func (f Filter) Compile() (func(Event) bool, error) {
 	return func(e Event) bool { return within(e.Timestamp, since, until) && f.named(e) && f.about(e) }, nil
 }
 
+// Differs is every outcome of a shadow but that it says the same.
+const Differs = "differs"
+
+// ShadowOutcomes lists the ways in which a shadow can differ, and that it does not.
+func ShadowOutcomes() []string {
+	return []string{gateway.ShadowSame, gateway.ShadowRefuses, gateway.ShadowAllows, gateway.ShadowChanges, gateway.ShadowUndecided}
+}
+
+func (f Filter) shaded(s *Shadow) bool {
+	switch {
+	case f.Shadow == "":
+		return true
+	case s == nil:
+		return false
+	case f.Shadow == Differs:
+		return s.Outcome != gateway.ShadowSame
+	}
+	return s.Outcome == f.Shadow
+}
+
 func within(t, since, until time.Time) bool {
 	return (since.IsZero() || !t.Before(since)) && (until.IsZero() || t.Before(until))
 }
@@ -47,7 +73,7 @@ func within(t, since, until time.Time) bool {
 // named is about who asked and what became of it.
 func (f Filter) named(e Event) bool {
 	return asked(f.Caller, e.RequestedBy) && asked(f.Verdict, e.Verdict()) && asked(f.Revision, e.Revision()) &&
-		asked(f.Status, e.Custom.Status, e.Custom.Fault) && asked(f.ID, e.Custom.RequestID, e.DecisionID)
+		asked(f.Status, e.Custom.Status, e.Custom.Fault) && asked(f.ID, e.Custom.RequestID, e.DecisionID) && f.shaded(e.Custom.Shadow)
 }
 
 // about is about the program.

@@ -16,15 +16,16 @@ import (
 )
 
 func eventLine(id, verdict string) string {
-	result := `,"result":{"allow":true,"violations":[]}`
+	result, shadow := `,"result":{"allow":true,"violations":[]}`, `,"shadow":{"profile":"next","outcome":"same"}`
 	switch verdict {
 	case "deny":
 		result = `,"result":{"allow":false,"violations":[{"rule":"blocked-import","line":3}]}`
+		shadow = `,"shadow":{"profile":"next","outcome":"newly_allowed"}`
 	case "none":
-		result = ""
+		result, shadow = "", ""
 	}
 	return fmt.Sprintf(`{"decision_id":"d_%s","input":{"tool":"python","profile":"solve","code":{"sha256":"ab%s"}}%s,"requested_by":"alice",`+
-		`"timestamp":"2026-01-02T00:00:00Z","custom":{"request_id":"%s","status":"completed"},"unknown":1}`+"\n", id, id, result, id)
+		`"timestamp":"2026-01-02T00:00:00Z","custom":{"request_id":"%s","status":"completed"%s},"unknown":1}`+"\n", id, id, result, id, shadow)
 }
 
 func ids(events []audit.Event) (list []string) {
@@ -46,6 +47,9 @@ func TestFilter(t *testing.T) {
 		"none":          {audit.Filter{Verdict: "none"}, "3"},
 		"rule":          {audit.Filter{Rule: "blocked-import"}, "2"},
 		"other rule":    {audit.Filter{Rule: "blocked-call"}, ""},
+		"shadow":        {audit.Filter{Shadow: "same"}, "1"},
+		"other shadow":  {audit.Filter{Shadow: "undecided"}, ""},
+		"differs":       {audit.Filter{Shadow: audit.Differs}, "2"},
 		"caller":        {audit.Filter{Caller: "alice"}, "1 2 3"},
 		"other caller":  {audit.Filter{Caller: "bob"}, ""},
 		"decision":      {audit.Filter{ID: "d_3"}, "3"},
@@ -71,7 +75,7 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	for _, wrong := range []audit.Filter{{Verdict: "denied"}, {Since: "yesterday"}, {Until: "-2h"}} {
+	for _, wrong := range []audit.Filter{{Verdict: "denied"}, {Shadow: "differ"}, {Since: "yesterday"}, {Until: "-2h"}} {
 		if _, err := wrong.Compile(); err == nil {
 			t.Errorf("%+v is taken", wrong)
 		}

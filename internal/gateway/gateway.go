@@ -74,7 +74,6 @@ type Decision struct {
 	Grants     []string
 	Profile    string
 	Revision   string
-	Shadow     bool
 }
 
 // Violation is one place where a program breaks a rule. Lines and columns count
@@ -212,6 +211,7 @@ type Entry struct {
 	Session     string    // short digest of the session's id; empty: none
 	State       string    // what became of the session
 	Decision    *Decision // nil: not judged
+	Shadow      *Shadow   // what a profile that is not in force says; nil: none was asked
 	Status      Status    // empty: ended in Fault
 	Fault       string    // class of the error, never its text
 	Stages      Stages
@@ -262,12 +262,14 @@ type Gateway struct {
 	settings atomic.Pointer[Settings]
 	slots    *slots
 	sessions *registry
+	shadows  *shadows
 }
 
 // New makes a Gateway; cfg's ports must all be set.
 func New(cfg Config) *Gateway {
 	g := &Gateway{
 		cfg: cfg, slots: newSlots(cfg.Limits, cfg.Now), sessions: newRegistry(cfg.Sessions, cfg.Now),
+		shadows: newShadows(cfg.Journal),
 	}
 	g.Change(Settings{Default: cfg.Limits.Default, ToolWall: cfg.Limits.ToolWall, Profiles: cfg.Profiles})
 	return g

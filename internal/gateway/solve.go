@@ -133,6 +133,7 @@ type walk struct {
 	source   executor.Source
 	sub      Submission
 	decision *Decision
+	shaded   *shaded // nil: no shadow is asked
 	out      collector
 	stages   Stages
 }
@@ -208,16 +209,18 @@ const verdictWait = 30 * time.Second
 func (w *walk) judge(ctx context.Context) (*approved, error) {
 	begin := w.g.cfg.Now()
 	tree := w.sub.Tree()
-	decision, err := w.policy.Decide(ctx, Question{
+	question := Question{
 		Language: w.source.Language, Tool: w.source.Tool, Profile: w.profile(), Caller: w.req.Caller.Name,
 		Session: w.seat != nil, Source: w.source, Tree: tree,
-	})
+	}
+	decision, err := w.policy.Decide(ctx, question)
 	w.stages.Judge = w.g.cfg.Now().Sub(begin)
 	if err != nil {
 		w.sub.Deny("", []string{"no verdict"})
 		return nil, callerGone(ctx, err)
 	}
 	w.decision = &decision
+	w.shade(question)
 	if w.follower.Decided != nil {
 		w.follower.Decided(decision)
 	}
@@ -291,7 +294,7 @@ func (w *walk) record(ans Answer, err error) {
 	if w.g.cfg.RecordSource {
 		e.Code = w.req.Code
 	}
-	w.g.cfg.Journal.Record(e)
+	w.g.shadows.record(e, w.shaded)
 }
 
 // callerGone turns an error that only says that ctx ended into ErrGone.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -143,6 +145,9 @@ func (n names) check(set *profiles.Set, now time.Time) error {
 		for part, err := range n.faults(set.Written[name], now) {
 			faults = append(faults, set.Fault(name, part, err))
 		}
+		if err := shadowFault(set, name); err != nil {
+			faults = append(faults, set.Fault(name, "shadow", err))
+		}
 	}
 	return errors.Join(faults...)
 }
@@ -177,6 +182,27 @@ func (n names) faults(p profiles.Profile, now time.Time) iter.Seq2[string, error
 			}
 		}
 	}
+}
+
+// shadowFault proves that the profile which a profile names as its shadow is
+// there, and another one.
+func shadowFault(set *profiles.Set, name string) error {
+	shadow := set.Written[name].Shadow
+	if shadow == nil {
+		return nil
+	}
+	_, there := set.Written[shadow.Profile]
+	switch share := shadow.Of(); {
+	case shadow.Profile == "":
+		return errors.New("shadow: it needs a profile")
+	case shadow.Profile == name:
+		return errors.New("shadow: it is the profile itself")
+	case !there:
+		return fmt.Errorf("shadow: %q is no profile; there are %s", shadow.Profile, strings.Join(set.Names(), ", "))
+	case math.IsNaN(share) || share <= 0 || share > 1:
+		return fmt.Errorf("shadow: share is %v: it is above 0 and at most 1", share)
+	}
+	return nil
 }
 
 func wrap(what string, err error) error {

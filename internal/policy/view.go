@@ -16,7 +16,22 @@ import (
 // import under input.profile; a package need not have it.
 const importableRule = "importable"
 
-var _ gateway.Shower = (*revision)(nil)
+var (
+	_ gateway.Shower   = (*revision)(nil)
+	_ gateway.Shadower = (*revision)(nil)
+)
+
+// Shadow implements gateway.Shadower.
+func (r *revision) Shadow(profile string) (name string, share float64) {
+	if r.admitsAll {
+		return "", 0
+	}
+	shadow := r.profiles.set.Written[profile].Shadow
+	if shadow == nil {
+		return "", 0
+	}
+	return shadow.Profile, shadow.Of()
+}
 
 // prepareImportable makes the query for importableRule; nil: there is none.
 func (c *compiled) prepareImportable(ctx context.Context, language string, store storage.Store) (*rego.PreparedEvalQuery, error) {

@@ -42,6 +42,25 @@ func TestShowTellsWhatAProfileLetsPass(t *testing.T) {
 	}
 }
 
+// A profile names who is asked beside it; whoever inherits from it does not.
+func TestAProfileNamesItsShadow(t *testing.T) {
+	m := files(t, "tiny")
+	edit(t, m, "profiles.yaml", "solve:\n", "heir:\n  extends: solve\nsolve:\n  shadow: {profile: lenient, share: 0.25}\n")
+	edit(t, m, "profiles.yaml", "lenient:\n", "lenient:\n  shadow: {profile: solve}\n")
+	shadower, ok := current(t, load(t, m)).(gateway.Shadower)
+	if !ok {
+		t.Fatal("the policy in force has no shadows")
+	}
+	for profile, want := range map[string]struct {
+		name  string
+		share float64
+	}{"solve": {"lenient", 0.25}, "lenient": {"solve", 1}, "heir": {}, "slove": {}} {
+		if name, share := shadower.Shadow(profile); name != want.name || share != want.share {
+			t.Errorf("%s: %q, %v", profile, name, share)
+		}
+	}
+}
+
 // A list that nothing but importable reads is still a list that decides nothing.
 func TestWhatIsToldAloneIsNoUse(t *testing.T) {
 	m := files(t, "tiny")

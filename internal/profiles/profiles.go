@@ -36,6 +36,7 @@ type Profile struct {
 	Limits      map[string]float64 `yaml:"limits"`
 	Grants      []string           `yaml:"grants"`
 	Waivers     []Waiver           `yaml:"waivers"`
+	Shadow      *Shadow            `yaml:"shadow"` // asked beside it, never in force; not inherited
 
 	lines map[string]int // of "", "rules.ID", "lists.NAME", "limits.NAME", "grants", "waivers.N"
 }
@@ -44,6 +45,21 @@ type Profile struct {
 type Delta struct {
 	Add    []string `yaml:"add"`
 	Remove []string `yaml:"remove"`
+}
+
+// Shadow names the profile that is asked beside another one, to see what it would
+// do.
+type Shadow struct {
+	Profile string   `yaml:"profile"`
+	Share   *float64 `yaml:"share"` // of the decisions, above 0 to 1; nil: all
+}
+
+// Of is the share of the decisions that it is asked about.
+func (s *Shadow) Of() float64 {
+	if s.Share == nil {
+		return 1
+	}
+	return *s.Share
 }
 
 // Waiver lets one subject of one rule pass, up to and with the day Date.

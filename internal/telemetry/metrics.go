@@ -36,6 +36,7 @@ type Metrics struct {
 	stages      *prometheus.HistogramVec
 	decisions   *prometheus.CounterVec
 	violations  *prometheus.CounterVec
+	shadows     *prometheus.CounterVec
 	rules       bounded
 	profiles    bounded
 }
@@ -63,11 +64,14 @@ func New(c Config) *Metrics {
 		violations: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "gateway_violations_total", Help: "Places at which programs broke a rule, by rule and level.",
 		}, []string{"rule", "level"}),
+		shadows: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "gateway_shadow_decisions_total", Help: "What profiles that are not in force say of programs, by how that differs.",
+		}, []string{"profile", "outcome"}),
 		rules:    bounded{most: maxNames},
 		profiles: bounded{most: maxNames},
 	}
 	m.registry.MustRegister(
-		m.requests, m.submissions, m.stages, m.decisions, m.violations,
+		m.requests, m.submissions, m.stages, m.decisions, m.violations, m.shadows,
 		newStateCollector(c), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	return m
@@ -101,6 +105,9 @@ func (m *Metrics) Record(e gateway.Entry) {
 	}
 	if e.Decision != nil {
 		m.judged(e.Decision)
+	}
+	if e.Shadow != nil && e.Decision != nil {
+		m.shadows.WithLabelValues(m.profiles.name(e.Shadow.Profile), e.Shadow.Outcome(*e.Decision)).Inc()
 	}
 }
 

@@ -17,10 +17,11 @@ import (
 
 func state() telemetry.State {
 	return telemetry.State{
-		Policy:   telemetry.Policy{Revision: "1.2-abc", Pins: "one@0123456789ab", LoadedAt: time.Unix(1700000000, 0), Good: true, Loads: 3, FailedLoads: 1},
-		Queue:    telemetry.Queue{Running: 1, Slots: 2, Waiting: 3, Limit: 64},
-		Sessions: telemetry.Sessions{Open: 4, Limit: 64},
-		Plugins:  []telemetry.Plugin{{Name: "python", Version: "1.0.0", State: "healthy", Inflight: 1}},
+		Policy:        telemetry.Policy{Revision: "1.2-abc", Pins: "one@0123456789ab", LoadedAt: time.Unix(1700000000, 0), Good: true, Loads: 3, FailedLoads: 1},
+		Queue:         telemetry.Queue{Running: 1, Slots: 2, Waiting: 3, Limit: 64},
+		Sessions:      telemetry.Sessions{Open: 4, Limit: 64},
+		ShadowsMissed: 7,
+		Plugins:       []telemetry.Plugin{{Name: "python", Version: "1.0.0", State: "healthy", Inflight: 1}},
 	}
 }
 
@@ -41,6 +42,7 @@ func busy() *telemetry.Metrics {
 	m.Record(gateway.Entry{
 		Route: gateway.RouteSolve, Tool: "python", Plugin: "python", Status: gateway.Rejected, Stages: gateway.Stages{Parse: time.Millisecond},
 		Decision: &gateway.Decision{Profile: "solve", Violations: []gateway.Violation{{Rule: "blocked-call", Level: "error", Subject: "eval"}}},
+		Shadow:   &gateway.Shadow{Profile: "next", Decision: &gateway.Decision{Allow: true}},
 	})
 	m.Record(gateway.Entry{Route: gateway.RouteRun, Tool: "what a caller wrote", Fault: "unknown_tool", Code: []byte("print('program text')")})
 	return m
@@ -68,6 +70,7 @@ func TestMetricsTellWhatWasDone(t *testing.T) {
 		`gateway_submissions_total{plugin="none",route="run",status="unknown_tool"} 1`,
 		`gateway_decisions_total{profile="solve",verdict="deny"} 1`,
 		`gateway_violations_total{level="error",rule="blocked-call"} 1`,
+		`gateway_shadow_decisions_total{outcome="newly_allowed",profile="next"} 1`, `gateway_shadow_missed_total 7`,
 		`gateway_stage_duration_seconds_count{stage="parse"} 1`,
 		`gateway_policy_loads_total{result="good"} 3`, `gateway_policy_loads_total{result="failed"} 1`,
 		`gateway_queue_waiting 3`, `gateway_sessions_open 4`, `gateway_slots 2`,

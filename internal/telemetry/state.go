@@ -15,6 +15,8 @@ type State struct {
 	Plugins  []Plugin
 	// AuditLost counts lines of the decision log that were not written.
 	AuditLost uint64
+	// ShadowsMissed counts decisions that a shadow profile was not asked about.
+	ShadowsMissed uint64
 }
 
 // Policy is what is in force and how its loads went.
@@ -94,6 +96,7 @@ func gauges() []gauge {
 		{desc("gateway_slots", "Submissions that may have a slot."), value, func(s State) float64 { return float64(s.Queue.Slots) }},
 		{desc("gateway_sessions_open", "Open sessions."), value, func(s State) float64 { return float64(s.Sessions.Open) }},
 		{desc("gateway_sessions_limit", "Sessions that may be open."), value, func(s State) float64 { return float64(s.Sessions.Limit) }},
+		{desc("gateway_shadow_missed_total", "Decisions that a shadow profile was not asked about, because too many waited."), counter, func(s State) float64 { return float64(s.ShadowsMissed) }},
 		{desc("gateway_audit_lost_total", "Lines of the decision log that were not written."), counter, func(s State) float64 { return float64(s.AuditLost) }},
 		{desc("gateway_policy_in_force", "1 when a policy is in force."), value, func(s State) float64 { return one(s.Policy.Revision != "") }},
 		{desc("gateway_policy_last_load_good", "1 when the last load of the policy was put in force."), value, func(s State) float64 { return one(s.Policy.Good) }},
