@@ -46,7 +46,7 @@ func TestBrokenPoliciesAreToldWithPlaceAndRemedy(t *testing.T) {
 		"unsafe variable":                 {change: last(rule("x", "not input.ast.names[name]")), file: "tiny.rego", text: "rego_unsafe_var_error", remedy: "give the variable a value"},
 		"rule that leads back to itself":  {change: last("a if b\n\nb if a\n"), file: "tiny.rego", text: "rego_recursion_error", remedy: "cannot lead back"},
 		"undefined decision":              {change: replaced("main.rego", `input.language].grants},`+"\n}", `input.language].grants},`+"\n} if input.session"), file: "main.rego", text: "decision is undefined", remedy: "one object for every input"},
-		"rule that takes for ever":        {change: last(rule("x", "some a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta * b < 0")), file: "main.rego", text: "no decision within", remedy: "policy bench"},
+		"rule that takes for ever":        {change: last(rule("x", "some a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta * b < 0")), file: "tiny.rego", text: "no decision within", remedy: "policy bench"},
 		"misspelt list in a profile":      {change: replaced("profiles.yaml", "blocked_names:", "blocked_nmaes:"), file: "profiles.yaml", text: `no list "blocked_nmaes"`, remedy: "correct the list's name"},
 		"misspelt rule in a profile":      {change: replaced("profiles.yaml", "blocked-name: warn", "blocked-names: warn"), file: "profiles.yaml", text: `no rule "blocked-names"`, remedy: "correct the rule's id"},
 		"unknown level":                   {change: replaced("profiles.yaml", "blocked-name: warn", "blocked-name: wran"), file: "profiles.yaml", text: `"wran"`, remedy: "error, warn or off"},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/sluice-gateway/sluice/executor"
@@ -270,6 +271,15 @@ func (c *corpusRun) all(ctx context.Context, examples []example, workers int) er
 	return errors.Join(c.faults...)
 }
 
+// placedError is an error of an evaluation that was at a place.
+type placedError struct {
+	at  *ast.Location
+	err error
+}
+
+func (e *placedError) Error() string { return e.err.Error() }
+func (e *placedError) Unwrap() error { return e.err }
+
 // about says which example an error is about. What kept the rules from a
 // verdict is told at the rule, as far as that is known.
 func (c *corpusRun) about(e example, err error) error {
@@ -279,6 +289,9 @@ func (c *corpusRun) about(e example, err error) error {
 	at := c.b.compiled[e.language].decisionPlace()
 	if rule := new(topdown.Error); errors.As(err, &rule) && rule.Location != nil {
 		at = rule.Location
+	}
+	if stopped := new(placedError); errors.As(err, &stopped) && stopped.at != nil {
+		at = stopped.at
 	}
 	return fmt.Errorf("%s:%d: no verdict on %s: %w", at.File, at.Row, e.name, err)
 }
@@ -356,6 +369,10 @@ func (c *corpusRun) judge(ctx context.Context, e example, profile string, tree e
 	switch {
 	case errors.Is(err, errStopped) && !errors.Is(err, gateway.ErrPolicyFault):
 		return fmt.Errorf("%w: %w", gateway.ErrPolicyFault, err)
+	case errors.Is(err, errStopped):
+		watch := newWatcher()
+		_, _, _ = c.b.revision.watched(ctx, q, watch, c.b.revision.host.deadline) // for the place alone
+		return &placedError{watch.at, err}
 	case err != nil:
 		return err
 	}

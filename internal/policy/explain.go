@@ -2,9 +2,11 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
@@ -61,8 +63,11 @@ func (s *Store) Explain(ctx context.Context, q gateway.Question) (Explanation, e
 	if r == nil {
 		return Explanation{}, gateway.ErrNoPolicy
 	}
-	watch := &watcher{rules: map[uint64]*ast.Rule{}, entered: map[*ast.Rule]int{}, looked: map[*ast.Rule]map[string]bool{}}
-	d, input, err := r.watched(ctx, q, watch)
+	watch := newWatcher()
+	d, input, err := r.watched(ctx, q, watch, corpusPatience*r.host.deadline)
+	if errors.Is(err, errStopped) {
+		return Explanation{}, fmt.Errorf("%w: it was %s", err, watch.place())
+	}
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -79,7 +84,7 @@ func (s *Store) Explain(ctx context.Context, q gateway.Question) (Explanation, e
 }
 
 // watched is decide with a tracer, and the input that the rules saw.
-func (r *revision) watched(ctx context.Context, q gateway.Question, tracer topdown.QueryTracer) (gateway.Decision, ast.Value, error) {
+func (r *revision) watched(ctx context.Context, q gateway.Question, tracer topdown.QueryTracer, within time.Duration) (gateway.Decision, ast.Value, error) {
 	l, ok := r.languages[q.Language]
 	if !ok {
 		return gateway.Decision{}, nil, noRules(q.Language)
@@ -96,7 +101,12 @@ func (r *revision) watched(ctx context.Context, q gateway.Question, tracer topdo
 	if err != nil {
 		return gateway.Decision{}, nil, fmt.Errorf("%w: document: %w", gateway.ErrPluginFault, err)
 	}
-	results, err := l.query.Eval(ctx, rego.EvalParsedInput(value), rego.EvalQueryTracer(tracer))
+	stop := newStopper(ctx, within, r.host.growth)
+	defer stop.close()
+	results, err := l.query.Eval(ctx, rego.EvalParsedInput(value), rego.EvalQueryTracer(tracer), rego.EvalExternalCancel(stop.cancel))
+	if stop.cancel.Cancelled() && ctx.Err() == nil {
+		return gateway.Decision{}, nil, fmt.Errorf("%w: %w", gateway.ErrPolicyFault, stop.why())
+	}
 	if err != nil {
 		return gateway.Decision{}, nil, fmt.Errorf("%w: %w", gateway.ErrPolicyFault, err)
 	}
@@ -169,6 +179,18 @@ type watcher struct {
 	rules   map[uint64]*ast.Rule // by query
 	entered map[*ast.Rule]int
 	looked  map[*ast.Rule]map[string]bool
+	at      *ast.Location // of the last step outside of the entry point; nil: there was none
+}
+
+func newWatcher() *watcher {
+	return &watcher{rules: map[uint64]*ast.Rule{}, entered: map[*ast.Rule]int{}, looked: map[*ast.Rule]map[string]bool{}}
+}
+
+func (w *watcher) place() string {
+	if w.at == nil {
+		return "in the entry point"
+	}
+	return fmt.Sprintf("at %s:%d", w.at.File, w.at.Row)
 }
 
 // Enabled implements topdown.QueryTracer.
@@ -179,6 +201,9 @@ func (*watcher) Config() topdown.TraceConfig { return topdown.TraceConfig{} }
 
 // TraceEvent implements topdown.QueryTracer.
 func (w *watcher) TraceEvent(event topdown.Event) {
+	if at := event.Location; at != nil && at.File != "" && at.File != entryFile {
+		w.at = at
+	}
 	switch node := event.Node.(type) {
 	case *ast.Rule:
 		if event.Op == topdown.EnterOp {

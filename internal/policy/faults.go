@@ -225,6 +225,7 @@ func remedies() []remedy {
 		{"METADATA with a text of", "a hint is a sentence or two; description has no bound"},
 		{"a link that leads out", "copy the file into the folder, or make the link relative and within it"},
 		{"profiles have more than", "put what is long into a rule: lists stand at the top of allowlist.rego"},
+		{"decision log cannot be masked", "mask is a set of paths below /input and /result, or of {\"op\", \"path\", \"value\"}; docs/decision-log.md has examples"},
 		{"hint that it was begun with", "say in its METADATA what to write instead, once the rule does what it is to do"},
 		{"has METADATA of rule", "one id for the METADATA and the rule"},
 		{"which is no rule", "correct the id under covers"},

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
 // The package and rule that hide parts of the decision log, as OPA has them.
@@ -27,8 +29,11 @@ const (
 	maskUpsert = "upsert"
 )
 
-// maxMasks bounds what one event's mask may say.
-const maxMasks = 1000
+// Bounds of what a mask may say of one event.
+const (
+	maxMasks     = 1000
+	maxMaskValue = 4096 // bytes of JSON that are put in one place
+)
 
 // maskChange is one element of the mask: text (take out what it points to) or
 // {"op", "path", "value"}.
@@ -62,6 +67,38 @@ func (b *builder) mask(ctx context.Context) error {
 		return err
 	}
 	b.revision.mask = query
+	return b.tryMask(ctx, c.compiler.GetRulesExact(ref)[0].Location)
+}
+
+// tryMask has the mask hide in one event of each kind: a mask that fails hides all
+// of every line, and that is told before it is in force.
+func (b *builder) tryMask(ctx context.Context, at *ast.Location) error {
+	for _, result := range []any{
+		map[string]any{"allow": true, "violations": []any{}},
+		map[string]any{"allow": false, "violations": []any{map[string]any{
+			"rule": "rule", "level": levelError, "line": 1., "column": 1., "end_line": 1., "end_column": 2.,
+			"title": "title", "message": "message", "hint": "hint", "subject": "subject",
+		}}},
+		nil,
+	} {
+		event := map[string]any{
+			"decision_id": "d_0123456789abcdef", "path": "gateway/decision", "requested_by": "default",
+			"input": map[string]any{
+				"language": "python", "tool": "python", "profile": "solve", "caller": "default", "session": false,
+				"code": map[string]any{"sha256": strings.Repeat("0", 64), "bytes": 8., "text": "print(1)"},
+			},
+			"metrics": map[string]any{}, "custom": map[string]any{"route": "solve", "request_id": "request"},
+		}
+		if result != nil {
+			event["result"] = result
+		}
+		if err := b.revision.hide(ctx, event); err != nil {
+			if rule := new(topdown.Error); errors.As(err, &rule) && rule.Location != nil {
+				at = rule.Location
+			}
+			return fmt.Errorf("%s:%d: an event of the decision log cannot be masked: %w", at.File, at.Row, err)
+		}
+	}
 	return nil
 }
 
@@ -91,18 +128,27 @@ func (s *Store) Mask(event map[string]any) error {
 	if r == nil || r.mask == nil {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(context.Background(), s.cfg.Deadline)
-	defer stop()
-	results, err := r.mask.Eval(ctx, rego.EvalInput(event))
-	if err != nil {
+	if err := r.hide(context.Background(), event); err != nil {
 		return fmt.Errorf("mask the decision log: %w", err)
 	}
-	if len(results) == 0 {
+	return nil
+}
+
+func (r *revision) hide(ctx context.Context, event map[string]any) error {
+	stop := newStopper(ctx, r.host.deadline, r.host.growth)
+	defer stop.close()
+	results, err := r.mask.Eval(ctx, rego.EvalInput(event), rego.EvalExternalCancel(stop.cancel))
+	switch {
+	case stop.cancel.Cancelled():
+		return stop.why()
+	case err != nil:
+		return err
+	case len(results) == 0:
 		return nil // the rule is undefined: nothing is to be hidden
 	}
 	list, ok := results[0].Expressions[0].Value.([]any)
 	if !ok || len(list) > maxMasks {
-		return fmt.Errorf("mask the decision log: %s is no set of at most %d elements", maskRule, maxMasks)
+		return fmt.Errorf("%s is no set of at most %d elements", maskRule, maxMasks)
 	}
 	return apply(event, list)
 }
@@ -112,7 +158,7 @@ func apply(event map[string]any, list []any) error {
 	for _, element := range list {
 		c, err := readChange(element)
 		if err != nil {
-			return fmt.Errorf("mask the decision log: %w", err)
+			return err
 		}
 		if !c.on(event) {
 			continue
@@ -148,6 +194,9 @@ func readChange(element any) (c maskChange, err error) {
 	}
 	if !isText || (c.op != maskRemove && c.op != maskUpsert) {
 		return c, errors.New(`an element is neither a path nor {"op": "remove" or "upsert", "path": …, "value": …}`)
+	}
+	if value, err := json.Marshal(c.value); err != nil || len(value) > maxMaskValue {
+		return c, fmt.Errorf("a value has more than %d bytes", maxMaskValue)
 	}
 	c.path = strings.Split(strings.TrimPrefix(path, "/"), "/")
 	if !strings.HasPrefix(path, "/") || (c.path[0] != "input" && c.path[0] != "result") {

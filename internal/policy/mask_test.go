@@ -65,16 +65,22 @@ func TestMaskHidesWhatItPointsTo(t *testing.T) {
 
 func TestAMaskThatCannotBeAppliedIsAnError(t *testing.T) {
 	for name, rules := range map[string]string{
-		"no set":               `mask := "/input"`,
-		"another part":         `mask contains "/requested_by"`,
-		"no pointer":           `mask contains "input"`,
-		"an unknown operation": `mask contains {"op": "replace", "path": "/input"}`,
-		"an unknown key":       `mask contains {"op": "remove", "paths": "/input"}`,
-		"a number":             `mask contains 7`,
-		"a failing builtin":    `mask contains "/input" if to_number(input.input.caller) > 3`,
+		"no set":               `mask := "/input" if alice`,
+		"another part":         `mask contains "/requested_by" if alice`,
+		"no pointer":           `mask contains "input" if alice`,
+		"an unknown operation": `mask contains {"op": "replace", "path": "/input"} if alice`,
+		"an unknown key":       `mask contains {"op": "remove", "paths": "/input"} if alice`,
+		"a number":             `mask contains 7 if alice`,
+		"a long value":         `mask contains {"op": "upsert", "path": "/input/caller", "value": concat("", ["long" | some _ in numbers.range(1, 2000)])} if alice`,
+		"a failing builtin":    "mask contains \"/input\" if {\n\talice\n\tto_number(input.input.caller) > 3\n}",
 	} {
-		if got, err := masked(t, rules, sampleEvent); err == nil {
+		if got, err := masked(t, rules+"\n\nalice if input.input.caller == \"alice\"\n", sampleEvent); err == nil {
 			t.Errorf("%s: no error, and %s", name, got)
+		}
+		m := files(t, "tiny")
+		m["log.rego"] = &fstest.MapFile{Data: []byte("package system.log\n\n" + rules + "\n\nalice := true\n")}
+		if _, err := Load(context.Background(), tinyConfig(m)); err == nil || !strings.HasPrefix(err.Error(), "log.rego:") || !strings.Contains(err.Error(), ": an event of the decision log cannot be masked") {
+			t.Errorf("%s: put in force, or %v", name, err)
 		}
 	}
 }
@@ -83,6 +89,7 @@ func TestAMaskIsProvedAtTheLoad(t *testing.T) {
 	for name, c := range map[string]struct{ rules, want string }{
 		"another rule":       {`masks contains "/input"`, "has no rule named mask"},
 		"does not compile":   {`mask contains nothing_of_that_name`, "log.rego:3"},
+		"contradicts itself": {"mask := {\"/input\"} if input.input\n\nmask := {\"/result\"} if input.input", "an event of the decision log cannot be masked: log.rego:5: eval_conflict_error"},
 		"looks at the world": {`mask contains "/input" if http.send({"url": "x", "method": "get"})`, "http.send"},
 	} {
 		m := files(t, "tiny")

@@ -53,7 +53,7 @@ func (m *Meter) Ask(ctx context.Context, q gateway.Question) error {
 	m.plain += time.Since(begin)
 	m.asked++
 	watch := profiler.New() // one for each: it counts the time from one event to the next
-	if _, _, err := m.revision.watched(ctx, q, watch); err != nil {
+	if _, _, err := m.revision.watched(ctx, q, watch, corpusPatience*m.revision.host.deadline); err != nil {
 		return err
 	}
 	for file, report := range watch.ReportByFile().Files {

@@ -44,6 +44,9 @@ func TestPoliciesThatTakeTooMuchAreRefused(t *testing.T) {
 			if !errors.Is(err, errStopped) || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.remedy) {
 				t.Errorf("reload: %v", err)
 			}
+			if place := new(placedError); name != "the compiler's time" && (!errors.As(err, &place) || place.at == nil || !strings.Contains(err.Error(), "tiny.rego:")) {
+				t.Errorf("no place: %v", err)
+			}
 			if strings.Count(fmt.Sprint(err), "no verdict") > 1 {
 				t.Errorf("the corpus was judged on: %v", err)
 			}
