@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -76,6 +77,16 @@ func TestWhatIsShownDoesNotSteerATerminal(t *testing.T) {
 		}
 		if !strings.Contains(left, `\x1b]0;title`) {
 			t.Errorf("the message is not told: %q", left)
+		}
+	}
+}
+
+func TestErrorsDoNotSteerATerminal(t *testing.T) {
+	for _, err := range []error{failed(errors.New("custom/\x1b[2J.rego: it is no file")), errors.New("unknown flag: --\x1b[2J")} {
+		var out strings.Builder
+		(&app{stderr: &out}).status(err)
+		if strings.Contains(out.String(), "\x1b") || !strings.Contains(out.String(), `\x1b[2J`) {
+			t.Errorf("%q", out.String())
 		}
 	}
 }

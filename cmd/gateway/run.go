@@ -78,10 +78,10 @@ func (a *app) status(err error) int {
 	case err == nil:
 		return exitOK
 	case !errors.As(err, &exit):
-		fmt.Fprintf(a.stderr, "gateway: %v\nTry 'gateway --help'.\n", err)
+		fmt.Fprintf(a.stderr, "gateway: %s\nTry 'gateway --help'.\n", shown([]byte(err.Error())))
 		return exitUsage
 	case exit.err != nil:
-		fmt.Fprintf(a.stderr, "gateway: %v\n", exit.err)
+		fmt.Fprintf(a.stderr, "gateway: %s\n", shown([]byte(exit.err.Error())))
 	}
 	return exit.status
 }

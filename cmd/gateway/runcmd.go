@@ -113,7 +113,7 @@ func (a *app) answerText(out io.Writer, ans gateway.Answer) error {
 		}
 	}
 	if summary := ans.Summary(); summary != "" {
-		fmt.Fprintln(a.stderr, summary)
+		fmt.Fprintf(a.stderr, "%s\n", shown([]byte(summary)))
 	}
 	return nil
 }

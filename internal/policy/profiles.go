@@ -43,7 +43,7 @@ func readProfiles(file []byte) (*profiles.Set, error) {
 // ProfileNames lists the profiles of a policy folder, sorted; none where it has
 // no profiles.yaml that can be read. Nothing else of the folder is looked at.
 func ProfileNames(folder fs.FS) []string {
-	text, err := fs.ReadFile(folder, profilesFile)
+	text, err := ReadFile(folder, profilesFile)
 	if err != nil {
 		return nil
 	}

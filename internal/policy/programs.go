@@ -36,6 +36,16 @@ func Programs(folder fs.FS) ([]Program, error) {
 	return programs, nil
 }
 
+// ReadFile reads a file of a policy folder as a load does: a regular one, of a
+// bounded size.
+func ReadFile(folder fs.FS, name string) ([]byte, error) {
+	body, err := readFile(folder, name)
+	if err != nil {
+		return nil, about(name, err)
+	}
+	return body, nil
+}
+
 // ProfilesOf lists the profiles of a policy that a Store gave, sorted.
 func ProfilesOf(p gateway.Policy) []string {
 	if r, ok := p.(*revision); ok {

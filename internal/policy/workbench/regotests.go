@@ -219,7 +219,7 @@ func parseAll(folder fs.FS) (map[string]*ast.Module, error) {
 		case d.IsDir() || path.Ext(name) != ".rego":
 			return nil
 		}
-		text, err := fs.ReadFile(folder, name)
+		text, err := policy.ReadFile(folder, name)
 		if err != nil {
 			return err
 		}
