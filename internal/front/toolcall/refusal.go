@@ -72,7 +72,7 @@ func table(codeBytes int) []row {
 		{gateway.ErrNoRules, Refusal{http.StatusServiceUnavailable, "no policy is in force for this language", 5 * time.Second}},
 		{gateway.ErrNoPolicy, Refusal{http.StatusServiceUnavailable, "no policy is in force", 5 * time.Second}},
 		{gateway.ErrPolicyFault, Refusal{http.StatusServiceUnavailable, "the policy gave no verdict; nothing was run", down}},
-		{gateway.ErrPluginDown, Refusal{http.StatusServiceUnavailable, "the executor is not running; it is being started", down}},
+		{gateway.ErrPluginDown, Refusal{http.StatusServiceUnavailable, "the executor is not running; try again later", down}},
 		{gateway.ErrPluginBusy, Refusal{http.StatusServiceUnavailable, "busy: the executor has no room", busy}},
 		{gateway.ErrPluginDied, Refusal{http.StatusServiceUnavailable, "the executor died while this program was with it; the request may be repeated", busy}},
 	}
