@@ -367,7 +367,7 @@ func (c *corpusRun) judge(ctx context.Context, e example, profile string, tree e
 		return err
 	})
 	switch {
-	case errors.Is(err, errStopped) && !errors.Is(err, gateway.ErrPolicyFault):
+	case errors.Is(err, errLost):
 		return fmt.Errorf("%w: %w", gateway.ErrPolicyFault, err)
 	case errors.Is(err, errStopped):
 		watch := newWatcher()

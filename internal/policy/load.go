@@ -29,7 +29,7 @@ func (s *Store) load(ctx context.Context) (*revision, error) {
 		host: s.host, digest: folder.digest(), languages: map[string]*language{}, loadedAt: s.cfg.Now(),
 	}}
 	for _, step := range []func(context.Context) error{b.parse, b.describe, b.compile, b.whole, b.profiles, b.prepare, b.mask} {
-		if err := apart(s.cfg.step, func() error { return step(ctx) }); errors.Is(err, errStopped) {
+		if err := apart(s.cfg.step, func() error { return step(ctx) }); errors.Is(err, errLost) {
 			return nil, fmt.Errorf("compile the policy: %w", err)
 		} else if err != nil {
 			return nil, err

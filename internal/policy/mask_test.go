@@ -90,6 +90,7 @@ func TestAMaskIsProvedAtTheLoad(t *testing.T) {
 		"another rule":       {`masks contains "/input"`, "has no rule named mask"},
 		"does not compile":   {`mask contains nothing_of_that_name`, "log.rego:3"},
 		"contradicts itself": {"mask := {\"/input\"} if input.input\n\nmask := {\"/result\"} if input.input", "an event of the decision log cannot be masked: log.rego:5: eval_conflict_error"},
+		"has no end":         {"mask contains \"/input\" if {\n\tsome a in numbers.range(1, 100000)\n\tsome b in numbers.range(1, 100000)\n\ta * b < 0\n}", "log.rego:3: an event of the decision log cannot be masked: it takes too much"},
 		"looks at the world": {`mask contains "/input" if http.send({"url": "x", "method": "get"})`, "http.send"},
 	} {
 		m := files(t, "tiny")

@@ -23,8 +23,12 @@ const (
 	looks = 25 * time.Millisecond
 )
 
-// errStopped is the end of an evaluation that took too much.
-var errStopped = errors.New("it takes too much")
+// errStopped is the end of an evaluation that took too much, and errLost of what
+// could not be stopped.
+var (
+	errStopped = errors.New("it takes too much")
+	errLost    = fmt.Errorf("%w: it has not ended", errStopped)
+)
 
 // apart does something on a goroutine of its own. When that has not ended in
 // time, it is left behind and the error says so: OPA's compiler cannot be
@@ -45,7 +49,7 @@ func apart(within time.Duration, do func() error) error {
 	case err := <-ended:
 		return err
 	case <-timer.C:
-		return fmt.Errorf("%w: it has not ended within %v, and goes on until the gateway is started again", errStopped, within)
+		return fmt.Errorf("%w within %v, and goes on until it does or the gateway is started again", errLost, within)
 	}
 }
 
