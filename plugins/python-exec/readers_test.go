@@ -97,9 +97,16 @@ func readersAreBounded(t *testing.T, p *plugin) {
 			t.Fatal(got)
 		}
 	}
-	if made := forks(p) - before; made < 2 || made > 8 {
+	if made := forks(p) - before; made > mostTexts/2 { // it is 3, unless the machine stands still
 		t.Errorf("%d children were made for %d texts", made, mostTexts+1)
 	}
+	p.pool.mu.Lock()
+	for _, r := range p.pool.readers {
+		if r.texts >= mostTexts {
+			t.Errorf("a reader waits that was given %d texts", r.texts)
+		}
+	}
+	p.pool.mu.Unlock()
 	prog, err := p.Parse(t.Context(), judged("print('it ran')"))
 	if err != nil {
 		t.Fatal(err)
@@ -120,14 +127,17 @@ func readersAreBounded(t *testing.T, p *plugin) {
 // interpreter costs no text its answer.
 func TestReadersDie(t *testing.T) {
 	p := start(t, nil)
-	waiting := func() *reader {
-		parsedAs(t, p, judged("x = 1"))
-		p.pool.mu.Lock()
-		defer p.pool.mu.Unlock()
-		if len(p.pool.readers) != 1 {
-			t.Fatalf("%d readers wait", len(p.pool.readers))
-		}
-		return p.pool.readers[0]
+	waiting := func() (r *reader) {
+		eventually(t, "a reader waits", func() bool { // one that is slow goes
+			parsedAs(t, p, judged("x = 1"))
+			p.pool.mu.Lock()
+			defer p.pool.mu.Unlock()
+			if n := len(p.pool.readers); n > 0 {
+				r = p.pool.readers[n-1]
+			}
+			return r != nil
+		})
+		return r
 	}
 	for name, do := range map[string]func(r *reader){
 		"ended": func(r *reader) { r.kill() },
