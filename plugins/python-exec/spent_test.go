@@ -10,7 +10,7 @@ func TestSpentStayUntilReplaced(t *testing.T) {
 	p := start(t, map[string]any{"waiting_children": 3})
 	for range 5 {
 		settled(t, p)
-		o := run(t, p, "import threading, time\ndef late():\n    time.sleep(0.02)\n    print('late')\nthreading.Thread(target=late, daemon=True).start()\nprint('said')", granted())
+		o := run(t, p, "import threading, time\ndef late():\n    time.sleep(1)\n    print('late')\nthreading.Thread(target=late, daemon=True).start()\nprint('said')", granted())
 		p.pool.mu.Lock() // not by a look at /proc, which takes its time
 		idle, spent := len(p.pool.idle), len(p.pool.spent)
 		p.pool.mu.Unlock()
