@@ -218,6 +218,18 @@ func TestProfilesThatMayNotImport(t *testing.T) {
 	}
 }
 
+func TestDigestsOfOlderPip(t *testing.T) {
+	sum := strings.Repeat("a", 64)
+	for archive, want := range map[string]bool{
+		`"hashes":{"sha256":"` + sum + `"}`: true, `"hash":"sha256=` + sum + `"`: true, `"hash":"md5=` + sum + `"`: false, ``: false,
+	} {
+		list, err := fresh([]byte(`{"install":[{"metadata":{"name":"x","version":"1"},"download_info":{"archive_info":{`+archive+`}}}]}`), "")
+		if got := err == nil && len(list) == 1 && list[0].Hashes[0] == sum; got != want {
+			t.Errorf("%s: %v, %v", archive, list, err)
+		}
+	}
+}
+
 func FuzzReport(f *testing.F) {
 	f.Add([]byte(`{"install":[{"metadata":{"name":"X_y","version":"1"},"download_info":{"url":"file:///x","archive_info":{"hashes":{"sha256":"` + strings.Repeat("a", 64) + `"}}}}]}`))
 	f.Add([]byte(`{"install":[{}]}`))

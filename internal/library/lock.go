@@ -49,6 +49,7 @@ type report struct {
 	Install []struct {
 		DownloadInfo struct {
 			ArchiveInfo struct {
+				Hash   string            `json:"hash"` // "sha256=…", as pip before 23.1 has it
 				Hashes map[string]string `json:"hashes"`
 			} `json:"archive_info"`
 		} `json:"download_info"`
@@ -72,7 +73,11 @@ func fresh(raw []byte, lock string) ([]pin, error) {
 	var list []pin
 	for _, item := range r.Install {
 		p := pin{Name: normal(item.Metadata.Name), Version: item.Metadata.Version}
-		sum := item.DownloadInfo.ArchiveInfo.Hashes["sha256"]
+		archive := item.DownloadInfo.ArchiveInfo
+		sum := archive.Hashes["sha256"]
+		if sum == "" {
+			sum = strings.TrimPrefix(archive.Hash, "sha256=")
+		}
 		switch version, ok := have[p.Name]; {
 		case ok && version == p.Version:
 			continue
