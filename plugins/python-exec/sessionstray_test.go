@@ -138,7 +138,7 @@ for i in range(0, len(data), 4096):
 time.sleep(60)
 `, g)
 	if o.status() != executor.StatusMemoryLimit || o.SessionState != executor.SessionRolledBack {
-		t.Errorf("%s, %s, %v, %s", o.status(), o.SessionState, o.err, o.stderr)
+		t.Errorf("%s, %s, %v, %s, %+v", o.status(), o.SessionState, o.err, o.stderr, o.Usage)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"testing"
 )
 
@@ -27,4 +28,21 @@ func TestSpentStayUntilReplaced(t *testing.T) {
 	if len(p.pool.spent) > 0 {
 		t.Errorf("%d children are still held", len(p.pool.spent))
 	}
+}
+
+// A process that is started shares the memory of the one that starts it for a moment,
+// and the kernel counts that as the most that it ever had.
+func TestInterpreterCountsItsOwnMemory(t *testing.T) {
+	ballast := make([]byte, 400<<20)
+	for i := 0; i < len(ballast); i += 4096 {
+		ballast[i] = 1
+	}
+	p := start(t, nil)
+	settled(t, p)
+	p.pool.mu.Lock()
+	defer p.pool.mu.Unlock()
+	if had := p.pool.current.about.RSSBytes; had < 32<<20 || had > 300<<20 {
+		t.Errorf("the interpreter says that it has %d MiB", had>>20)
+	}
+	runtime.KeepAlive(ballast)
 }
