@@ -259,3 +259,18 @@ func TestSessionWithoutCopies(t *testing.T) {
 		t.Errorf("listed %+v, %v", list, err)
 	}
 }
+
+// Normal numbers come in pairs: a fork keeps no half of one that a cell left behind.
+func TestSessionForkDrawsItsOwnNormalNumbers(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, startCopying(t), "a")
+	n.want(t, "import numpy as np\nhalf = np.random.randn()", "")
+	if _, err := n.p.ForkSession(t.Context(), "a", "b"); err != nil {
+		t.Fatal(err)
+	}
+	const draw = "repr(np.random.randn())"
+	one, two := n.cell(t, draw), notebook{n.p, "b"}.cell(t, draw)
+	if one.Value == "" || one.Value == two.Value {
+		t.Errorf("a session draws %q, its fork %q", one.Value, two.Value)
+	}
+}

@@ -268,7 +268,7 @@ def serve(control, zygote):
     if not zygote.apart.scratch:
         limit(resource.RLIMIT_FSIZE, 0)
     warm_up()
-    zygote.reseed()
+    zygote.reseed(used=False)
     atexit._clear()
     zygote.paths.enter()
     zygote.calls.close(control)

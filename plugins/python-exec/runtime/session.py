@@ -77,7 +77,7 @@ def begin(ask, fds, zygote):
             top = zygote.base + ask["memory"] + child.LIMIT_SLACK
             child.limit(resource.RLIMIT_AS, top)
         gc.enable()
-        zygote.reseed()
+        zygote.reseed(used=False)
         atexit._clear()
         if not zygote.apart.scratch:
             child.limit(resource.RLIMIT_FSIZE, 0)
@@ -156,7 +156,7 @@ class Session:
             if copied == 0:
                 walls.prctl(walls.PR_SET_PDEATHSIG, signal.SIGKILL)  # of the keeper
             if ask["fork"]:
-                self.reseed()
+                self.reseed(used=True)
             elif ask["only"]:
                 self.rehearse()
             frames.send(CONTROL, b"B", _encode({"checkpoint": copied == 0, "why": why}).encode())

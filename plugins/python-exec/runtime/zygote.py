@@ -88,23 +88,25 @@ def generators():
 
 
 def reseeder():
-    """A function that seeds all of them anew from the kernel."""
+    """A function that seeds all of them anew from the kernel; ``used`` says that a program
+    had them, and may have left them in any state."""
     import numpy
 
-    def reseed():
-        for one in alive:
+    def reseed(used):
+        for one in alive if used else slow:
             if isinstance(one, random.Random) or isinstance(one, numpy.random.RandomState):
                 one.seed()
             else:
                 one.bit_generator.state = type(one.bit_generator)().state
-        for where in words:
+        for where in () if used else words:
             ctypes.memmove(where, os.urandom(MT_BYTES), MT_BYTES)
 
-    alive, words = generators(), []
-    for one in [one for one in alive if isinstance(one, numpy.random.RandomState)]:
-        if where := state_of(one):
-            alive.remove(one)
+    alive, slow, words = generators(), [], []
+    for one in alive:
+        if where := isinstance(one, numpy.random.RandomState) and state_of(one):
             words.append(where)
+        else:
+            slow.append(one)
     return reseed
 
 
