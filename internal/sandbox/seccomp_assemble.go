@@ -4,9 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
 	"github.com/elastic/go-seccomp-bpf/arch"
@@ -42,22 +40,18 @@ func archOf(goarch string) (*arch.Info, error) {
 const x32Bit = 0x40000000
 
 // assemble makes the rules into a program: a foreign architecture ends the
-// process, the rules follow in order, otherwise is what is left over. By what a
-// forbidden call is answered is the caller's choice.
+// process, the first rule that fits decides, otherwise is what is left over. By
+// what a forbidden call is answered is the caller's choice.
 //
 // Policy.Assemble of the library is not used: it lets foreign architectures fall
 // through to the default, answers only EPERM, and knows no other architecture
 // than the one it runs on.
 func assemble(info *arch.Info, rules []rule, forbidden, otherwise seccomp.Action) ([]bpf.RawInstruction, error) {
-	p := seccomp.NewProgram()
-	for _, r := range rules {
-		addRule(&p, info, r, forbidden)
-	}
-	p.Ret(otherwise)
-	body, err := p.Assemble()
+	spans, err := spansOf(info, rules, forbidden, otherwise)
 	if err != nil {
 		return nil, fmt.Errorf("assemble a filter: %w", err)
 	}
+	body := search(spans)
 	for i := range body {
 		if body[i] == (bpf.RetConstant{Val: uint32(doneMark)}) {
 			body[i] = bpf.RetConstant{Val: uint32(seccomp.ActionErrno)}
@@ -86,31 +80,21 @@ func prologue(info *arch.Info) []bpf.Instruction {
 		bpf.RetConstant{Val: uint32(seccomp.ActionKillProcess)})
 }
 
-// addRule appends one rule. A rule with conditions has one call: where they do
-// not hold, the library goes on to the next call with the argument in place of
-// the number.
-func addRule(p *seccomp.Program, info *arch.Info, r rule, forbidden seccomp.Action) {
-	var numbers []int
-	for _, name := range strings.Fields(r.calls) {
-		if nr, ok := info.SyscallNames[name]; ok {
-			numbers = append(numbers, nr)
-		}
+// addRule appends one rule for one call, and says whether it fits always. Where its
+// conditions do not hold, the library goes on with the argument in place of the number.
+func addRule(p *seccomp.Program, nr uint32, r rule, forbidden seccomp.Action) (always bool) {
+	if r.when == nil {
+		p.Ret(r.deed.action(forbidden))
+		return true
 	}
-	if len(numbers) == 0 {
-		return
-	}
-	slices.Sort(numbers)
 	action, next := p.NewLabel(), p.NewLabel()
-	for i, nr := range numbers {
-		call := seccomp.SyscallWithConditions{Num: uint32(nr), Conditions: r.when} //nolint:gosec // a table's number
-		call.Assemble(p, i < len(numbers)-1, action, next)
-	}
+	call := seccomp.SyscallWithConditions{Num: nr, Conditions: r.when}
+	call.Assemble(p, false, action, next)
 	p.SetLabel(action)
 	p.Ret(r.deed.action(forbidden))
 	p.SetLabel(next)
-	if r.when != nil {
-		reload(p)
-	}
+	reload(p)
+	return false
 }
 
 // reload loads the call's number again. The library has no word for it but

@@ -24,14 +24,25 @@ import (
 
 const testPID = 4711
 
-// answerOf runs a filter as the kernel would. The machine of x/net reads
-// big-endian, so the call's data is laid out that way.
+// answerOf runs a filter as the kernel would.
 func answerOf(t *testing.T, f []byte, auditArch uint32, nr uint32, args ...uint64) seccomp.Action {
+	t.Helper()
+	return ask(t, machine(t, f), auditArch, nr, args...)
+}
+
+func machine(t *testing.T, f []byte) *bpf.VM {
 	t.Helper()
 	vm, err := bpf.NewVM(instructions(t, f))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return vm
+}
+
+// ask runs the machine of x/net, which reads big-endian: the call's data is laid out
+// that way.
+func ask(t *testing.T, vm *bpf.VM, auditArch uint32, nr uint32, args ...uint64) seccomp.Action {
+	t.Helper()
 	data := make([]byte, 64)
 	binary.BigEndian.PutUint32(data, nr)
 	binary.BigEndian.PutUint32(data[4:], auditArch)
