@@ -9,7 +9,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,13 +24,6 @@ const groupMain = "main.sluice"
 type GroupLimits struct {
 	Memory uint64 // bytes, without swap
 	Tasks  uint64 // processes and threads
-}
-
-// GroupUsage is what the processes of a group have used.
-type GroupUsage struct {
-	OOMKills uint64        // processes that the kernel ended because Memory was used up
-	Peak     uint64        // most bytes at once; 0 on kernels that do not count it
-	CPU      time.Duration // user and system; 0 where nothing counts it
 }
 
 // Groups is a parent of control groups, made for one program and its children.
@@ -59,7 +51,7 @@ type groupDriver interface {
 type groupHandle interface {
 	limit(l GroupLimits) error
 	add(pid int) error
-	usage() (GroupUsage, error)
+	kills() (uint64, error)
 	memory() (uint64, error)
 	spare() error
 }
@@ -234,14 +226,15 @@ func PIDOf(pidfd *os.File) (int, error) {
 	return 0, errors.New("find a process by its descriptor: it is none of a process")
 }
 
-// Usage reads the counters. Read them before the group is removed, and before
-// the end of a process is judged: a kill for memory looks like any other.
-func (c *Group) Usage() (GroupUsage, error) {
-	u, err := c.handle.usage()
+// Kills is how many processes of the group the kernel ended because its memory was
+// used up. Read it before the group is removed, and before the end of a process is
+// judged: a kill for memory looks like any other.
+func (c *Group) Kills() (uint64, error) {
+	n, err := c.handle.kills()
 	if err != nil {
-		return u, fmt.Errorf("read control group %q: %w", c.name, err)
+		return 0, fmt.Errorf("read control group %q: %w", c.name, err)
 	}
-	return u, nil
+	return n, nil
 }
 
 // Memory is how many bytes are charged to the group now. What a group was

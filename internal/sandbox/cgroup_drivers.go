@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/containerd/cgroups/v3/cgroup1"
 	"github.com/containerd/cgroups/v3/cgroup2"
@@ -49,9 +48,6 @@ func (d legacy) subsystems() ([]cgroup1.Subsystem, error) {
 	if _, ok := d.plan.own[pidsController]; ok {
 		list = append(list, cgroup1.NewPids(d.plan.root))
 	}
-	if _, ok := d.plan.own[cpuacctController]; ok {
-		list = append(list, cgroup1.NewCpuacct(d.plan.root))
-	}
 	return list, nil
 }
 
@@ -89,23 +85,8 @@ func (g legacyGroup) limit(l GroupLimits) error {
 
 func (g legacyGroup) add(pid int) error { return g.cg.AddProc(uint64(pid)) } //nolint:gosec // the library refuses what is not positive
 
-func (g legacyGroup) usage() (GroupUsage, error) {
-	dir := g.plan.dir(memoryController, g.at[memoryController])
-	var u GroupUsage
-	var err error
-	if u.OOMKills, err = readField(path.Join(dir, "memory.oom_control"), "oom_kill"); err != nil {
-		return u, err
-	}
-	if u.Peak, err = readNumber(path.Join(dir, "memory.max_usage_in_bytes")); err != nil {
-		return u, err
-	}
-	at, ok := g.at[cpuacctController]
-	if !ok {
-		return u, nil
-	}
-	ns, err := readNumber(path.Join(g.plan.dir(cpuacctController, at), "cpuacct.usage"))
-	u.CPU = time.Duration(min(ns, 1<<62)) //nolint:gosec // clamped
-	return u, err
+func (g legacyGroup) kills() (uint64, error) {
+	return readField(path.Join(g.plan.dir(memoryController, g.at[memoryController]), "memory.oom_control"), "oom_kill")
 }
 
 func (g legacyGroup) memory() (uint64, error) {
@@ -155,18 +136,8 @@ func (g unifiedGroup) limit(l GroupLimits) error {
 
 func (g unifiedGroup) add(pid int) error { return g.m.AddProc(uint64(pid)) } //nolint:gosec // a process's number
 
-func (g unifiedGroup) usage() (GroupUsage, error) {
-	var u GroupUsage
-	var err error
-	if u.OOMKills, err = readField(path.Join(g.dir, "memory.events"), "oom_kill"); err != nil {
-		return u, err
-	}
-	if u.Peak, err = readNumber(path.Join(g.dir, "memory.peak")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return u, err
-	}
-	us, err := readField(path.Join(g.dir, "cpu.stat"), "usage_usec")
-	u.CPU = time.Duration(min(us, 1<<50)) * time.Microsecond //nolint:gosec // clamped
-	return u, err
+func (g unifiedGroup) kills() (uint64, error) {
+	return readField(path.Join(g.dir, "memory.events"), "oom_kill")
 }
 
 func (g unifiedGroup) memory() (uint64, error) { return readNumber(path.Join(g.dir, "memory.current")) }

@@ -11,9 +11,8 @@ import (
 // The controllers that groups use. Memory must be there; the others are taken
 // where they are.
 const (
-	memoryController  = "memory"
-	pidsController    = "pids"
-	cpuacctController = "cpuacct" // version 1 alone; version 2 counts without
+	memoryController = "memory"
+	pidsController   = "pids"
 )
 
 // groupPlan says where this process's control groups lie.
@@ -26,7 +25,7 @@ type groupPlan struct {
 // controllers lists those of the plan, memory first: its tree holds the locks.
 func (p groupPlan) controllers() []string {
 	var names []string
-	for _, c := range []string{memoryController, pidsController, cpuacctController} {
+	for _, c := range []string{memoryController, pidsController} {
 		if _, ok := p.own[c]; ok {
 			names = append(names, c)
 		}
@@ -62,7 +61,7 @@ func planGroups(mountinfo, self string, available func(dir string) string) (grou
 		return groupPlan{}, fmt.Errorf("the memory controller is mounted at %q, not under its own name", at.point)
 	}
 	p := groupPlan{version: 1, root: path.Dir(at.point), own: map[string]string{}}
-	for _, c := range []string{memoryController, pidsController, cpuacctController} {
+	for _, c := range []string{memoryController, pidsController} {
 		at, ok := mounts[c]
 		if !ok || path.Dir(at.point) != p.root {
 			continue
@@ -105,11 +104,7 @@ func groupMounts(mountinfo string) map[string]groupMount {
 		case "cgroup2":
 			found["unified"] = m
 		case "cgroup":
-			for _, option := range strings.Split(what[2], ",") {
-				name := option
-				if option == cpuacctController { // often mounted as cpu,cpuacct, with a link of that name beside
-					m.point = path.Join(path.Dir(m.point), cpuacctController)
-				}
+			for _, name := range strings.Split(what[2], ",") {
 				found[name] = m
 			}
 		}

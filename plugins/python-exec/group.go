@@ -71,13 +71,8 @@ func (f *folds) take(l sandbox.GroupLimits) (*fold, error) {
 	return &fold{group: group, limits: l}, nil
 }
 
-func (o *fold) ready(l sandbox.GroupLimits) error {
-	used, err := o.group.Usage()
-	if err != nil {
-		return err
-	}
-	o.kills = used.OOMKills
-	if o.charged, err = o.group.Memory(); err != nil {
+func (o *fold) ready(l sandbox.GroupLimits) (err error) {
+	if o.kills, err = o.group.Kills(); err != nil {
 		return err
 	}
 	return o.limit(l)
@@ -133,6 +128,11 @@ func (c *child) enfold() (err error) {
 	if c.fold, err = c.z.ground.folds.take(c.z.groupLimits(executor.Limits{})); err != nil {
 		return err
 	}
+	if c.keeper { // what it is charged is told its caller
+		if c.fold.charged, err = c.fold.group.Memory(); err != nil {
+			return err
+		}
+	}
 	return c.fold.group.AddPIDFD(c.pidfd)
 }
 
@@ -150,8 +150,8 @@ func (c *child) outOfMemory() bool {
 	if c.fold == nil {
 		return false
 	}
-	used, err := c.fold.group.Usage()
-	return err == nil && used.OOMKills > c.fold.kills
+	n, err := c.fold.group.Kills()
+	return err == nil && n > c.fold.kills
 }
 
 // unfold gives the control group back when the child has ended.

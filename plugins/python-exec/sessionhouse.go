@@ -324,11 +324,11 @@ func (h *house) kills() uint64 {
 	if h.keeper.fold == nil {
 		return 0
 	}
-	used, err := h.keeper.fold.group.Usage()
+	n, err := h.keeper.fold.group.Kills()
 	if err != nil {
 		return 0
 	}
-	return used.OOMKills
+	return n
 }
 
 // leave ends the house with its last tenant.
