@@ -118,12 +118,19 @@ func FuzzParseProblem(f *testing.F) {
 }
 
 func FuzzParseReport(f *testing.F) {
-	f.Add([]byte(`{"forked":{"id":1,"pid":2}}`))
-	f.Add([]byte(`{"ended":{"id":1,"status":9,"cpu_us":18446744073709551615,"rss_bytes":1}}`))
+	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x00F\x00\x00\x00\x02\x00\x00\x00"))
+	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x00R\x00\x00\x00\x0b\x00\x00\x00"))
+	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x00E\x00\x00\x00\x09\x00\x00\x00" + strings.Repeat("\xff", usageBytes)))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r, err := parseReport(in)
-		if err == nil && r.Ready == nil && r.Forked == nil && r.Refused == nil && r.Ended == nil {
-			t.Fatal("a report that says nothing")
+		if err != nil {
+			return
+		}
+		if r.what != hasForked && r.what != hasFailed && r.what != hasEnded {
+			t.Fatalf("a report that says nothing: %+v", r)
+		}
+		if r.cpu < 0 || r.rss > 1<<40 {
+			t.Fatalf("%+v", r)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -18,9 +19,9 @@ import (
 )
 
 // zygote is one interpreter that has everything imported and forks on command.
-// Its socket carries one JSON object per packet: {"fork": id, "uid": n} with
-// the child's control socket, stdin, stdout and stderr one way, reports the
-// other way. It runs no submission.
+// It runs no submission. Its socket carries packets: one JSON object, ready, when
+// it is warm; from then on asks for forks one way (see appendAsk) and reports the
+// other way, in the machine's byte order (see runtime/forks.py for the reason).
 type zygote struct {
 	ground ground
 
@@ -57,37 +58,38 @@ type ready struct {
 	UIDs      bool              `json:"uids"`  // each child gets a uid of its own
 }
 
-// report is what a zygote sends; exactly one member is set.
+// report is what a zygote tells of one fork: its number, 8 bytes; what happened,
+// 4; then 4 bytes of a process's number, an error's, or how a process ended, which
+// struct rusage follows.
 type report struct {
-	Ready   *ready       `json:"ready"`
-	Forked  *forkReport  `json:"forked"`
-	Refused *refusal     `json:"refused"`
-	Ended   *endedReport `json:"ended"`
+	id     uint64
+	what   happened
+	number int32
+	cpu    time.Duration
+	rss    uint64 // bytes
 }
 
-type forkReport struct {
-	ID  uint64 `json:"id"`
-	PID int    `json:"pid"`
-}
+type happened uint32
 
-type refusal struct {
-	ID  uint64 `json:"id"`
-	Why string `json:"why"`
-}
+const (
+	hasForked happened = 'F' // a pidfd comes along
+	hasFailed happened = 'R'
+	hasEnded  happened = 'E'
+)
 
-type endedReport struct {
-	ID       uint64 `json:"id"`
-	Status   uint32 `json:"status"`
-	CPUMicro uint64 `json:"cpu_us"`
-	RSSBytes uint64 `json:"rss_bytes"`
-}
+// Bytes of a report, without and with the usage, of which some is read.
+const (
+	reportBytes = 16
+	usageBytes  = 144
+	usageRead   = 40
+)
 
 type forkReply struct {
 	pidfd *os.File
 	err   error
 }
 
-const packetBytes = 16 << 10
+const readyBytes = 16 << 10
 
 // forkWithin bounds the time that an interpreter takes to fork; one that takes
 // longer is stopped or stuck, and is replaced.
@@ -140,64 +142,89 @@ func startZygote(ctx context.Context, g ground, log *slog.Logger) (*zygote, erro
 func (z *zygote) awaitReady(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = z.sock.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	r, pidfd, err := z.receive()
+	packet, pidfd, err := z.receive(make([]byte, readyBytes))
 	if pidfd != nil {
 		pidfd.Close()
 	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("start the interpreter: %w", errors.Join(context.Cause(ctx), err))
-	case r.Ready == nil:
-		return errors.New("start the interpreter: its first report is not that it is ready")
+	if err == nil {
+		err = json.Unmarshal(packet, &z.about, json.RejectUnknownMembers(true))
 	}
-	z.about = *r.Ready
+	if err != nil {
+		return fmt.Errorf("start the interpreter: %w", errors.Join(context.Cause(ctx), err))
+	}
 	return nil
 }
 
 // receive reads one packet and the descriptor that came with it, if any.
-func (z *zygote) receive() (report, *os.File, error) {
-	var r report
-	buf, oob := make([]byte, packetBytes), make([]byte, unix.CmsgSpace(4*8))
+func (z *zygote) receive(buf []byte) ([]byte, *os.File, error) {
+	oob := make([]byte, unix.CmsgSpace(4*8))
 	n, oobn, flags, _, err := z.sock.ReadMsgUnix(buf, oob)
 	if err != nil {
-		return r, nil, err
+		return nil, nil, err
 	}
 	fd, err := oneDescriptor(oob[:oobn])
 	switch {
 	case err != nil:
-		return r, nil, err
+		return nil, nil, err
 	case n == 0:
-		return r, fd, io.EOF
+		return nil, fd, io.EOF
 	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
-		return r, fd, fmt.Errorf("%w: packet is too long", errFrame)
+		return nil, fd, fmt.Errorf("%w: packet is too long", errFrame)
 	}
-	r, err = parseReport(buf[:n])
-	return r, fd, err
+	return buf[:n], fd, nil
 }
 
 func parseReport(packet []byte) (report, error) {
-	var r report
-	if err := json.Unmarshal(packet, &r, json.RejectUnknownMembers(true)); err != nil {
-		return r, fmt.Errorf("%w: report: %w", errFrame, err)
+	if len(packet) < reportBytes {
+		return report{}, fmt.Errorf("%w: report of %d bytes", errFrame, len(packet))
 	}
-	set := 0
-	for _, is := range []bool{r.Ready != nil, r.Forked != nil, r.Refused != nil, r.Ended != nil} {
-		if is {
-			set++
-		}
+	order := binary.NativeEndian
+	r := report{
+		id: order.Uint64(packet), what: happened(order.Uint32(packet[8:])),
+		number: int32(order.Uint32(packet[12:])), //nolint:gosec // it is one
 	}
-	if set != 1 {
-		return r, fmt.Errorf("%w: report with %d members, not 1", errFrame, set)
+	usage, want := packet[reportBytes:], 0
+	switch r.what {
+	case hasForked, hasFailed:
+	case hasEnded:
+		want = usageBytes
+	default:
+		return report{}, fmt.Errorf("%w: report of kind %q", errFrame, rune(r.what))
+	}
+	if len(usage) != want {
+		return report{}, fmt.Errorf("%w: report of kind %q with %d bytes", errFrame, rune(r.what), len(packet))
+	}
+	if want > 0 {
+		r.cpu, r.rss = used(usage)
 	}
 	return r, nil
+}
+
+// used reads a struct rusage: seconds and microseconds of user and of system time,
+// then the peak in KiB. What is beyond all bounds is clamped.
+func used(usage []byte) (cpu time.Duration, rss uint64) {
+	words := make([]uint64, 0, usageRead/8)
+	for at := 0; at < usageRead; at += 8 {
+		words = append(words, min(binary.NativeEndian.Uint64(usage[at:]), 1<<30))
+	}
+	cpu = time.Duration(words[0]+words[2])*time.Second + time.Duration(words[1]+words[3])*time.Microsecond //nolint:gosec // clamped
+	return cpu, words[4] << 10
 }
 
 // listen takes the zygote's reports until its socket ends; then every child of
 // it counts as lost.
 func (z *zygote) listen() {
+	buf := make([]byte, reportBytes+usageBytes)
 	for {
-		r, pidfd, err := z.receive()
+		packet, pidfd, err := z.receive(buf)
+		var r report
+		if err == nil {
+			r, err = parseReport(packet)
+		}
 		if err != nil {
+			if pidfd != nil {
+				pidfd.Close()
+			}
 			break
 		}
 		z.take(r, pidfd)
@@ -217,14 +244,14 @@ func (z *zygote) listen() {
 }
 
 func (z *zygote) take(r report, pidfd *os.File) {
-	switch {
-	case r.Forked != nil:
-		z.answer(r.Forked.ID, forkReply{pidfd: pidfd})
+	switch r.what {
+	case hasForked:
+		z.answer(r.id, forkReply{pidfd: pidfd})
 		return
-	case r.Refused != nil:
-		z.answer(r.Refused.ID, forkReply{err: fmt.Errorf("fork a child: %s", cut(r.Refused.Why, wordBytes))})
-	case r.Ended != nil:
-		z.mourn(*r.Ended)
+	case hasFailed:
+		z.answer(r.id, forkReply{err: fmt.Errorf("fork a child: %w", syscall.Errno(r.number))}) //nolint:gosec // an error's number
+	case hasEnded:
+		z.mourn(r)
 	}
 	if pidfd != nil {
 		pidfd.Close()
@@ -248,21 +275,29 @@ func (z *zygote) answer(id uint64, r forkReply) {
 }
 
 // mourn records the end of a child, and ends a retired zygote with its last.
-func (z *zygote) mourn(r endedReport) {
+func (z *zygote) mourn(r report) {
 	z.mu.Lock()
-	c, ok := z.alive[r.ID]
-	delete(z.alive, r.ID)
+	c, ok := z.alive[r.id]
+	delete(z.alive, r.id)
 	last := z.retired && len(z.alive) == 0
 	z.mu.Unlock()
 	if ok {
-		c.finish(exit{
-			status: syscall.WaitStatus(r.Status), rss: r.RSSBytes,
-			cpu: time.Duration(min(r.CPUMicro, 1<<40)) * time.Microsecond, //nolint:gosec // clamped
-		})
+		c.finish(exit{status: syscall.WaitStatus(r.number), rss: r.rss, cpu: r.cpu}) //nolint:gosec // bits
 	}
 	if last {
 		z.sock.Close()
 	}
+}
+
+// appendAsk asks for a fork: its number, 8 bytes; its uid, 4; whether it is for a
+// session, 1.
+func appendAsk(buf []byte, id uint64, uid int, session bool) []byte {
+	buf = binary.NativeEndian.AppendUint64(buf, id)
+	buf = binary.NativeEndian.AppendUint32(buf, uint32(uid)) //nolint:gosec // a uid
+	if session {
+		return append(buf, 1)
+	}
+	return append(buf, 0)
 }
 
 // fork asks for a child of the given uid (0: the zygote's own) that gets the
@@ -283,10 +318,7 @@ func (z *zygote) fork(c *child, uid int, files []*os.File, session bool) (*os.Fi
 	z.waiting[id], z.alive[id] = reply, c
 	z.mu.Unlock()
 
-	command, err := json.Marshal(map[string]any{"fork": id, "uid": uid, "session": session})
-	if err == nil {
-		_, _, err = z.sock.WriteMsgUnix(command, unix.UnixRights(fds...), nil)
-	}
+	_, _, err := z.sock.WriteMsgUnix(appendAsk(nil, id, uid, session), unix.UnixRights(fds...), nil)
 	if err == nil {
 		var pidfd *os.File
 		if pidfd, err = z.forked(reply); err == nil {

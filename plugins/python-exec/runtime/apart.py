@@ -50,7 +50,7 @@ class Uids:
         parent = os.getpid()
         return self.copier.fork(), uid, parent
 
-    def sweep(self, pid, uid, known):
+    def sweep(self, pid, uid, others):
         """Ends every process of that uid and no other: as root one would hit
         all, and with the real uid still 0 also children that are about to
         change theirs."""
@@ -76,7 +76,7 @@ class Namespaces:
 
     def __init__(self, plan, uids):
         self.uids = uids
-        self.plan = plan
+        self.hide_tmp = mounts.private_tmp(plan["scratch_bytes"], plan["under_tmp"])
         self.own = os.pidfd_open(os.getpid())
         self.copier = copying.Copier()
         ours, theirs = socket.socketpair()
@@ -96,7 +96,7 @@ class Namespaces:
         if pid == 0:
             os._exit(0)
         _, status = os.waitpid(pid, 0)
-        self.sweep(pid, init, ())
+        self.sweep(pid, init, {})
         if status:
             raise OSError(errno.EPERM, "no namespaces")
 
@@ -115,21 +115,21 @@ class Namespaces:
             pid = self.copier.fork()
         except OSError:
             enter(self.own, CLONE_NEWPID)
-            self.sweep(0, init, ())
+            self.sweep(0, init, {})
             raise
         if pid:
             enter(self.own, CLONE_NEWPID)
             return pid, init, 0
         try:
             enter(init, CLONE_NEWNS | CLONE_NEWIPC)
-            mounts.private_tmp(self.plan["scratch_bytes"], self.plan["under_tmp"])
+            self.hide_tmp()
             os.chdir("/")
         except BaseException as error:
             os.write(2, ("runtime: a child's namespaces: %s\n" % error).encode("utf-8", "replace"))
             os._exit(71)
         return pid, init, 0
 
-    def sweep(self, pid, init, known):
+    def sweep(self, pid, init, others):
         try:
             signal.pidfd_send_signal(init, signal.SIGKILL)
         except ProcessLookupError:
@@ -182,13 +182,13 @@ class Groups:
         parent = os.getpid()
         return self.copier.fork(), 0, parent
 
-    def sweep(self, pid, mark, known):
+    def sweep(self, pid, mark, others):
         try:
             os.killpg(pid, signal.SIGKILL)
         except OSError:
             pass
         for _ in range(64):
-            orphans = self.children() - known
+            orphans = self.children() - others.keys()
             if not orphans:
                 return
             for orphan in orphans:

@@ -10,6 +10,7 @@ import ctypes
 import os
 import socket
 import struct
+from functools import partial
 
 from _runtime import frames, walls
 
@@ -20,47 +21,43 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
 
 
-class Filter:
-    """A plan's "calls", made ready in the zygote."""
+def closing(plan):
+    """A function that installs a plan's "calls" and says that the child is warm, with
+    the listener beside the frame if there is one; made ready as walls.enclosing tells."""
+    if not plan:
+        return lambda control: frames.send(control, b"W")
+    install = installing(plan["number"], plan["program"], plan["flags"])
+    install_seal = installing(plan["number"], plan["seal"] or "", 0)
+    code, slots, flags = install.code, plan["pid_slots"] or [], plan["flags"]
+    put, fd, getpid, close, fail = struct.Struct("=I").pack_into, struct.Struct("=i").pack, os.getpid, os.close, walls.fail
+    kind = socket.AF_UNIX, socket.SOCK_STREAM, 0  # told, not asked for: it could not be later
+    make, warmed = socket.SocketType, frames.head(b"W", 0)
 
-    def __init__(self, plan):
-        self.number = plan["number"]
-        self.program = base64.b64decode(plan["program"])
-        self.slots = plan["pid_slots"] or []
-        self.flags = plan["flags"]
-        self.seal = base64.b64decode(plan["seal"] or "")  # none without a listener
-
-    def close(self, control):
-        """Installs the filter and says that the child is warm, with the
-        listener beside the frame if there is one."""
-        program = bytearray(self.program)
-        for at in self.slots:
-            struct.pack_into("=I", program, at, os.getpid())
-        sock = socket.socket(fileno=control)  # asks what it is, which it could not later
-        listener = self.install(program, self.flags)
-        if self.flags:
-            socket.send_fds(sock, [frames.head(b"W", 0)], [listener])
-            os.close(listener)
-            self.install(bytearray(self.seal), 0)
-        else:
+    def close_calls(control):
+        pid = getpid()
+        for at in slots:
+            put(code, at, pid)
+        sock = make(*kind, control)
+        listener = install()
+        if listener < 0:
+            fail()
+        if not flags:
             frames.send(control, b"W")
+        else:
+            sock.sendmsg([warmed], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fd(listener))])
+            close(listener)
+            if install_seal() != 0:
+                fail()
         sock.detach()
 
-    def install(self, program, flags):
-        code = (ctypes.c_char * len(program)).from_buffer(program)
-        prog = _Program(len(program) // 8, ctypes.addressof(code))
-        got = walls.syscall(walls.word(self.number), walls.word(SET_MODE_FILTER), walls.word(flags), ctypes.byref(prog))
-        if got < 0:
-            walls.fail()
-        return got
+    return close_calls
 
 
-class Open:
-    """In place of a Filter where there is none."""
-
-    def close(self, control):
-        frames.send(control, b"W")
-
-
-def ready(plan):
-    return Filter(plan) if plan else Open()
+def installing(number, program, flags):
+    """The call that installs a program; its ``code`` are the instructions."""
+    program = base64.b64decode(program)
+    code = (ctypes.c_char * len(program)).from_buffer_copy(program)
+    prog = _Program(len(program) // 8, ctypes.addressof(code))
+    install = partial(walls.syscall, walls.word(number), walls.word(SET_MODE_FILTER), walls.word(flags), ctypes.byref(prog))
+    install.code = code
+    return install

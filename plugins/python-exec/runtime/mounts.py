@@ -1,6 +1,7 @@
 """A child's own /tmp, made by itself in its mount namespace while it still may."""
 
 import os
+from functools import partial
 
 from _runtime import walls
 
@@ -9,29 +10,45 @@ MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 1 << 12, 1 << 13, 1 << 14, 1 << 18
 INODES = 1024
 
 
-def mount(source, target, kind, flags, data=None):
+def mounting(source, target, kind, flags, data=None):
+    """That mount as a call that is made ready."""
     text = [None if word is None else os.fsencode(word) for word in (source, target, kind)]
-    if walls.mount(*text, walls.word(flags), None if data is None else data.encode()) != 0:
-        walls.fail()
+    return partial(walls.mount, *text, walls.word(flags), None if data is None else data.encode())
 
 
 def private_tmp(size, under):
-    """Puts an empty file system over /tmp, which this mount namespace alone has.
+    """A function that puts an empty file system over /tmp, which the mount namespace
+    that it is called in alone has.
 
     ``under`` are directories and files below /tmp that the interpreter needs
     (where it lies there): they stay visible, read-only.
     """
-    mount(None, "/", None, MS_REC | MS_PRIVATE)
-    place = "/tmp"
-    if under:
-        place = "/tmp/.private"
-        os.makedirs(place, exist_ok=True)
-    mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-          "size=%d,nr_inodes=%d,mode=1777" % (size, INODES))
-    for path in under:
-        show(path, place + path.removeprefix("/tmp"))
-    if under:
-        mount(place, "/tmp", None, MS_MOVE)
+    place = "/tmp/.private" if under else "/tmp"
+    own = mounting(None, "/", None, MS_REC | MS_PRIVATE)
+    new = mounting("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                   "size=%d,nr_inodes=%d,mode=1777" % (size, INODES))
+    move = mounting(place, "/tmp", None, MS_MOVE)
+    fail = walls.fail
+
+    def hide_tmp():
+        if own() != 0:
+            fail()
+        if under:
+            os.makedirs(place, exist_ok=True)
+        if new() != 0:
+            fail()
+        if under:
+            for path in under:
+                show(path, place + path.removeprefix("/tmp"))
+            if move() != 0:
+                fail()
+
+    return hide_tmp
+
+
+def mount(*what):
+    if mounting(*what)() != 0:
+        walls.fail()
 
 
 def show(path, at):

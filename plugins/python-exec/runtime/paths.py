@@ -6,51 +6,59 @@ of paths can mount nothing.
 """
 
 import base64
+import ctypes
 import os
 import stat
 import struct
+from functools import partial
 
 from _runtime import walls
+from _runtime.walls import word
 
 CREATE, ADD_RULE, RESTRICT = 444, 445, 446
 PATH_BENEATH = 1
+BENEATH = struct.Struct("=Qi")
 
 
-class Domain:
-    """A plan's "paths", for children with a /tmp of their own or without."""
+def entering(plan, scratch):
+    """A function that enters a plan's "paths", for children with a /tmp of their own
+    or without; it is made ready as walls.enclosing tells. Without a plan it does nothing."""
+    if not plan:
+        return lambda: None
+    attr, zero, beneath = base64.b64decode(plan["attr"]), word(0), word(PATH_BENEATH)
+    create = partial(walls.syscall, word(CREATE), attr, word(len(attr)), zero)
+    add, restrict = partial(walls.syscall, word(ADD_RULE)), partial(walls.syscall, word(RESTRICT))
+    rules = [made for rule in plan["rules"] if scratch or rule["path"] != "/tmp" if (made := ready_rule(rule))]
+    open, close, put, fail, flags = os.open, os.close, BENEATH.pack_into, walls.fail, os.O_PATH | os.O_CLOEXEC
+    missing = FileNotFoundError, PermissionError
 
-    def __init__(self, plan, scratch):
-        self.attr = base64.b64decode(plan["attr"])
-        self.rules = [rule for rule in plan["rules"] if scratch or rule["path"] != "/tmp"]
-
-    def enter(self):
-        ruleset = _call(CREATE, self.attr, walls.word(len(self.attr)), walls.word(0))
-        for rule in self.rules:
+    def enter():
+        ruleset = create()
+        if ruleset < 0:
+            fail()
+        number = word(ruleset)
+        for path, access, rule in rules:
             try:
-                fd = os.open(rule["path"], os.O_PATH | os.O_CLOEXEC)
-            except (FileNotFoundError, PermissionError):
+                fd = open(path, flags)
+            except missing:
                 continue  # there is nothing to leave to this child
-            access = rule["dir"] if stat.S_ISDIR(os.fstat(fd).st_mode) else rule["file"]
-            if access:
-                _call(ADD_RULE, walls.word(ruleset), walls.word(PATH_BENEATH), struct.pack("=Qi", access, fd), walls.word(0))
-            os.close(fd)
-        _call(RESTRICT, walls.word(ruleset), walls.word(0))
-        os.close(ruleset)
+            put(rule, 0, access, fd)
+            if add(number, beneath, rule, zero) != 0:
+                fail()
+            close(fd)
+        if restrict(number, zero) != 0:
+            fail()
+        close(ruleset)
+
+    return enter
 
 
-class Open:
-    """In place of a Domain where there is none."""
-
-    def enter(self):
-        pass
-
-
-def ready(plan, scratch):
-    return Domain(plan, scratch) if plan else Open()
-
-
-def _call(number, *args):
-    got = walls.syscall(walls.word(number), *args)
-    if got < 0:
-        walls.fail()
-    return got
+def ready_rule(rule):
+    """The rule's path, what is allowed beneath and room for what the kernel is told; or
+    nothing where there is nothing."""
+    try:
+        kind = os.stat(rule["path"]).st_mode
+    except (FileNotFoundError, PermissionError):
+        return None
+    access = rule["dir"] if stat.S_ISDIR(kind) else rule["file"]
+    return (os.fsencode(rule["path"]), access, ctypes.create_string_buffer(BENEATH.size)) if access else None

@@ -82,8 +82,8 @@ def begin(ask, fds, zygote):
         if not zygote.apart.scratch:
             child.limit(resource.RLIMIT_FSIZE, 0)
         session = Session(zygote, copying.Copier(copying.CLONE_PARENT))
-        zygote.paths.enter()
-        zygote.session_calls.close(CONTROL)
+        zygote.enter_paths()
+        zygote.close_session_calls(CONTROL)
         frames.send(CONTROL, b"B", _encode({"checkpoint": False, "why": ""}).encode())
         session.serve()
     except child.frames.Closed:

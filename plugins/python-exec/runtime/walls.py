@@ -1,11 +1,10 @@
 """What a child gives up by itself after the fork, before it reads anything."""
 
 import ctypes
-import fcntl
 import os
 import resource
 import signal
-import threading
+from functools import partial
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
 LAST_CAPABILITY = 63
@@ -13,7 +12,7 @@ OPEN_FILES = 64
 
 libc = ctypes.CDLL(None, use_errno=True)
 # A function is looked up when it is first named: once, not in each child.
-_prctl, capset, mount, setns, syscall = libc.prctl, libc.capset, libc.mount, libc.setns, libc.syscall
+_prctl, capset, mount, setns, syscall, wait4 = libc.prctl, libc.capset, libc.mount, libc.setns, libc.syscall, libc.wait4
 word = ctypes.c_ulong  # what a system call's argument is
 
 
@@ -32,38 +31,43 @@ def hide_from_neighbours():
     prctl(PR_SET_DUMPABLE, 0)
 
 
-def enclose(uid, parent, fds, without):
-    """Own descriptors, own session, own uid, no rights, no core, bounded files.
+def enclosing(without):
+    """A function that has a child give up what it has from the zygote: descriptors,
+    session, uid, rights, core, files without bound.
 
+    All that does not depend on the child is made ready here, and nothing is looked up
+    by name: each name, function and number of its own costs a child a page.
     ``without`` is for tests, which see what comes of a child that keeps all that."""
-    control, stdin, stdout, stderr = fds
-    for place, fd in enumerate(_above(8, (stdin, stdout, stderr, control))):
-        os.dup2(fd, place, inheritable=place < 3)
-    if "rlimits" not in without:
-        for which, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, OPEN_FILES)):
-            resource.setrlimit(which, (most, most))
-    if "clean-start" not in without:
-        _renounce(uid, parent)
-    elif prctl(PR_SET_NO_NEW_PRIVS, 1) != 0:  # the walls after this one need it
-        fail()
-    threading.stack_size(8 << 20)
+    clean = "clean-start" not in without
+    before = [partial(resource.setrlimit, which, (most, most))
+              for which, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, OPEN_FILES))
+              if "rlimits" not in without]
+    after = [partial(_prctl, PR_SET_NO_NEW_PRIVS, word(1), 0, 0, 0)]  # the walls after this one need it
+    if clean:
+        before += [partial(os.closerange, 4, 1 << 16), partial(os.setsid)]
+        after = [*dropping_capabilities(), *after, partial(_prctl, PR_SET_DUMPABLE, word(0), 0, 0, 0),
+                 partial(_prctl, PR_SET_PDEATHSIG, word(signal.SIGKILL), 0, 0, 0)]
+    dup2, setgroups, setresgid, setresuid, getppid, leave = os.dup2, os.setgroups, os.setresgid, os.setresuid, os.getppid, os._exit
 
+    def enclose(uid, parent, fds):
+        control, stdin, stdout, stderr = fds  # none of which is below 4: the zygote keeps those
+        dup2(stdin, 0)
+        dup2(stdout, 1)
+        dup2(stderr, 2)
+        dup2(control, 3, False)
+        for step in before:
+            step()
+        if clean and uid:
+            setgroups([])
+            setresgid(uid, uid, uid)
+            setresuid(uid, uid, uid)
+        for step in after:
+            if step() != 0:
+                fail()
+        if clean and getppid() != parent:
+            leave(0)
 
-def _renounce(uid, parent):
-    """All that a child has from the zygote and is not to have."""
-    os.closerange(4, 1 << 16)
-    os.setsid()
-    if uid:
-        os.setgroups([])
-        os.setresgid(uid, uid, uid)
-        os.setresuid(uid, uid, uid)
-    drop_capabilities()
-    if prctl(PR_SET_NO_NEW_PRIVS, 1) != 0:
-        fail()
-    prctl(PR_SET_DUMPABLE, 0)
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
+    return enclose
 
 
 def empty_bounding_set():
@@ -93,17 +97,11 @@ def own_uids(files):
     return os.waitpid(pid, 0)[1] == 0
 
 
-def _above(floor, fds):
-    """Copies of the descriptors that no dup2 to a low number can overwrite."""
-    return [fcntl.fcntl(fd, fcntl.F_DUPFD, floor) for fd in fds]
-
-
 class _Header(ctypes.Structure):
     _fields_ = [("version", ctypes.c_uint32), ("pid", ctypes.c_int)]
 
 
-def drop_capabilities():
-    """Empties the permitted, effective and inheritable sets."""
+def dropping_capabilities():
+    """The calls that empty the permitted, effective and inheritable sets."""
     header = _Header(0x20080522, 0)
-    if capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()) != 0:
-        fail()
+    return [partial(capset, ctypes.byref(header), (ctypes.c_uint32 * 6)())]

@@ -1,7 +1,7 @@
 """The zygote: imports and warms everything once, then forks on command.
 
-It runs trusted code only and never sees a submission. Each message on its
-socket is one packet of JSON; forks bring descriptors along. See zygote.go.
+It runs trusted code only and never sees a submission. What it does when it is
+warm is in forks.py, what the Go side does with it in zygote.go.
 """
 
 import ctypes
@@ -12,13 +12,13 @@ import mmap
 import os
 import random
 import resource
-import select
 import socket
 import sys
+import threading
 import time
 import warnings
 
-from _runtime import apart, calls, child, figure, guard, modules, pages, paths, session, trace, walls
+from _runtime import apart, calls, child, figure, forks, guard, modules, pages, paths, session, trace, walls
 
 WARM_UP = """\
 import math, cmath, decimal, fractions, statistics, itertools, functools, collections, dataclasses, enum
@@ -65,7 +65,6 @@ def warm(more):
                     exec(compile(text, "<runtime>/warm.py", "exec", dont_inherit=True), {"__name__": "warm"})
                 except Exception as error:  # a library that is missing costs its own programs, not all others
                     os.write(2, ("runtime: warm up: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace")[:1000])
-        child.warm_up()
     finally:
         sys.stdout.close()
         sys.stdout = out
@@ -110,6 +109,7 @@ def reseeder():
     return reseed
 
 
+ROOM = 48  # MiB of small objects: some more than the libraries fill
 MT_BYTES = 624 * 4
 
 
@@ -165,22 +165,20 @@ def resident():
 
 
 class Zygote:
-    """The loop: forks on command, tells who ended and how."""
+    """Makes all ready once, and is what each child begins with."""
 
-    def __init__(self, sock, apart, plan, more):
+    def __init__(self, sock, apart, plan, more, room):
         self.sock = sock
+        self.room = room
         self.more = more
         self.apart = apart
-        self.paths = paths.ready(plan["paths"], apart.scratch)
-        self.calls, self.session_calls = calls.ready(plan["calls"]), calls.ready(plan["session_calls"])
-        self.poll = select.poll()
-        self.poll.register(sock, select.POLLIN)
+        self.enter_paths = paths.entering(plan["paths"], apart.scratch)
+        self.close_calls, self.close_session_calls = calls.closing(plan["calls"]), calls.closing(plan["session_calls"])
         self.shown = figure.Shown()
-        self.without = plan["without"] or ()  # tests alone
-        self.children = {}  # pid: (id, mark of `apart`, pidfd)
-
-    def tell(self, message, fds=()):
-        socket.send_fds(self.sock, [json.dumps(message).encode()], list(fds))
+        without = plan["without"] or ()  # tests alone
+        self.enclose = walls.enclosing(without)
+        if "rlimits" in without:
+            child.limit = lambda which, soft, hard=None: None
 
     def prepare(self):
         figure.install(self.shown)
@@ -191,59 +189,32 @@ class Zygote:
         guard.install()
         walls.hide_from_neighbours()
         walls.empty_bounding_set()
+        threading.stack_size(8 << 20)  # of the threads of programs
         self.reseed = reseeder()
         child.hide()
         on_pipes(child.streams)
+        child.rehearse(self.shown)
         gc.collect()
-        pages.join()
+        self.filled = pages.fill()
+        pages.join(self.room)
         gc.freeze()
         gc.disable()  # until a program begins: the runtime's own steps leave nothing to find
         self.base = mapped()
-        self.tell({"ready": {
+        self.sock.sendall(json.dumps({
             "python": sys.version.split()[0],
             "base_bytes": self.base,
             "libraries": versions(),
             "rss_bytes": resident(),
             "apart": self.apart.name,
             "uids": self.apart.uids,
-        }})
-
-    def run(self):
-        while True:
-            ready = {fd for fd, _ in self.poll.poll()}
-            self.reap()  # first: somebody may wait to hear of an end, and a fork takes its time
-            if self.sock.fileno() in ready:
-                self.command()
-
-    def command(self):
-        message, fds, _, _ = socket.recv_fds(self.sock, 1 << 16, 8)
-        if not message:
-            os._exit(0)
-        ask = json.loads(message)
-        try:
-            pid, mark, parent = self.apart.fork(ask["uid"])
-        except OSError as error:
-            for fd in fds:
-                os.close(fd)
-            self.tell({"refused": {"id": ask["fork"], "why": os.strerror(error.errno)}})
-            return
-        if pid == 0:
-            self.become(ask["uid"], parent, fds, ask["session"])
-        for fd in fds:
-            os.close(fd)
-        pidfd = os.pidfd_open(pid)
-        self.children[pid] = (ask["fork"], mark, pidfd)
-        self.poll.register(pidfd, select.POLLIN)
-        self.tell({"forked": {"id": ask["fork"], "pid": pid}}, [pidfd])
+        }).encode())
 
     def become(self, uid, parent, fds, keeper):
         """The child's side of the fork. Never returns."""
         code = 70
         try:
             self.sock.detach()
-            walls.enclose(uid, parent, fds, self.without)
-            if "rlimits" in self.without:
-                child.limit = lambda which, soft, hard=None: None
+            self.enclose(uid, parent, fds)
             code = session.keep(3, self) if keeper else child.serve(3, self)
         except child.frames.Closed:
             code = 0
@@ -251,29 +222,6 @@ class Zygote:
             os.write(2, ("runtime: %s: %s\n" % (type(error).__name__, error)).encode("utf-8", "replace")[:1000])
         finally:
             os._exit(code)
-
-    def reap(self):
-        while True:
-            try:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
-            if pid in self.children:
-                self.ended(pid, status, usage)
-
-    def ended(self, pid, status, usage):
-        number, mark, pidfd = self.children.pop(pid)
-        self.poll.unregister(pidfd)
-        os.close(pidfd)
-        self.apart.sweep(pid, mark, self.children.keys())
-        self.tell({"ended": {
-            "id": number,
-            "status": status,
-            "cpu_us": int((usage.ru_utime + usage.ru_stime) * 1e6),
-            "rss_bytes": usage.ru_maxrss * 1024,
-        }})
 
 
 def on_pipes(make):
@@ -304,7 +252,8 @@ def versions():
 def main(fd, plan, more):
     sys.setrecursionlimit(1000)
     os.umask(0o077)
+    room = pages.room(ROOM)
     files = [json.__file__, importlib.util.find_spec("plotly").origin]
-    zygote = Zygote(socket.socket(fileno=fd), apart.choose(files, plan), plan, more)
+    zygote = Zygote(socket.socket(fileno=fd), apart.choose(files, plan), plan, more, room)
     zygote.prepare()
-    zygote.run()
+    forks.Forks(zygote.sock, zygote.apart, zygote.become).run()
