@@ -31,9 +31,10 @@ type pool struct {
 	spent    []*child  // done with, oldest first: see lay
 	readers  []*reader // that wait for a text, the last used at the end
 	resting  *time.Timer
-	making   int       // children on their way
-	moved    time.Time // when one set out while none was on its way, or last arrived
-	hurry    int       // children wanted now, beside the waiters
+	later    *time.Timer // a child is made in place of one that is at work
+	making   int         // children on their way
+	moved    time.Time   // when one set out while none was on its way, or last arrived
+	hurry    int         // children wanted now, beside the waiters
 	slots    []int
 	lastErr  error // of the last start or fork; nil after a success
 	failures failures
@@ -59,6 +60,11 @@ func newPool(g ground, log *slog.Logger) (*pool, error) {
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.wake = sync.NewCond(&p.mu)
 	p.resting = time.AfterFunc(readerIdle, p.rest)
+	p.later = time.AfterFunc(leaveAlone, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.hasten()
+	})
 	for n := mostChildren; n > 0; n-- {
 		p.slots = append(p.slots, n)
 	}
@@ -78,8 +84,7 @@ func (p *pool) acquire(ctx context.Context) (*child, error) {
 		c := p.idle[0]
 		p.idle = p.idle[1:]
 		if c.alive() {
-			p.hurry = p.cfg.WaitingChildren
-			p.wake.Broadcast()
+			p.replace(leaveAlone)
 			p.mu.Unlock()
 			return c, nil
 		}
@@ -104,6 +109,24 @@ func (p *pool) acquire(ctx context.Context) (*child, error) {
 		return nil, context.Cause(ctx)
 	}
 }
+
+// replace has a child made in place of one that was taken, at once when few are left,
+// else after a while. Called locked.
+func (p *pool) replace(after time.Duration) {
+	if len(p.idle) < (p.cfg.WaitingChildren+1)/2 {
+		p.hasten()
+		return
+	}
+	p.later.Reset(after)
+}
+
+func (p *pool) hasten() {
+	p.hurry = p.cfg.WaitingChildren
+	p.wake.Broadcast()
+}
+
+// leaveAlone is how long a child that is at work has the processors for itself.
+const leaveAlone = 8 * time.Millisecond
 
 // abandon takes a waiter back; a child that it was given meanwhile is kept.
 func (p *pool) abandon(ch chan *child) {
@@ -337,6 +360,7 @@ func (p *pool) close() {
 	idle, waiters, current := p.idle, p.waiters, p.current
 	p.idle, p.waiters, p.current = nil, nil, nil
 	p.resting.Stop()
+	p.later.Stop()
 	p.dismiss()
 	p.unlay()
 	p.wake.Broadcast()

@@ -47,6 +47,7 @@ func (p *plugin) parseCell(ctx context.Context, src executor.Source) (executor.P
 	if err := s.take(ctx); err != nil {
 		return nil, context.Cause(ctx)
 	}
+	s.hasten()
 	at, h := s.state()
 	if at == nil || !h.alive() || !at.alive() {
 		s.give()
@@ -87,6 +88,8 @@ func (c *cell) run(ctx context.Context, g executor.Grant, out executor.Output) (
 	if err != nil {
 		return c.refused(ctx, err)
 	}
+	c.laid = true
+	go c.plugin.pool.retire(c.child)
 	at, _ := c.session.state()
 	if at == nil {
 		return lostCell(nil)

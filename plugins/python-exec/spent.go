@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// aMoment is what an answer takes to its caller: all that can wait does until then.
+const aMoment = 2 * time.Millisecond
+
 // heavier is by how much more memory than the interpreter has a spent child may
 // hold on to, in bytes.
 const heavier = 64 << 20
@@ -33,6 +36,7 @@ func (p *pool) lay(c *child) {
 	}
 	c.closeFiles()
 	p.spent = append(p.spent, c)
+	p.replace(aMoment)
 	p.unlay()
 }
 
@@ -41,7 +45,7 @@ func (p *pool) lay(c *child) {
 func (p *pool) unlay() {
 	pending := 0
 	if !p.closed && p.current != nil && len(p.slots) > 0 {
-		pending = min(p.making+max(p.wanted(), 0), p.cfg.WaitingChildren)
+		pending = max(p.making, p.cfg.WaitingChildren-len(p.idle))
 	}
 	for len(p.spent) > pending {
 		p.spent[0].discard()
