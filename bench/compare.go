@@ -17,7 +17,7 @@ import (
 // trial is one comparison: how much of what.
 type trial struct {
 	places
-	clients  []int
+	ways     []way
 	rounds   int
 	requests int           // of one cell and round, at most
 	slice    time.Duration // of one cell and round
@@ -28,8 +28,22 @@ type trial struct {
 	log      func(format string, args ...any)
 }
 
+// way is how a program is sent: by so many at once, each of whom pauses between an
+// answer and the next request, as people and models do, or does not.
+type way struct {
+	clients int
+	pause   time.Duration
+}
+
+func (w way) String() string {
+	if w.pause > 0 {
+		return fmt.Sprintf("%d clients, %v between their requests", w.clients, w.pause)
+	}
+	return fmt.Sprintf("%d clients", w.clients)
+}
+
 func compare(ctx context.Context, args []string, s streams, getenv func(string) string) error {
-	t := trial{clients: []int{1, 2, 8}, memory: true, log: func(f string, a ...any) { fmt.Fprintf(s.err, f+"\n", a...) }}
+	t := trial{ways: []way{{clients: 1}, {clients: 2}, {clients: 8}, {clients: 1, pause: 40 * time.Millisecond}}, memory: true, log: func(f string, a ...any) { fmt.Fprintf(s.err, f+"\n", a...) }}
 	flags := flag.NewFlagSet("bench compare", flag.ContinueOnError)
 	t.register(flags, "", "a,s,b,c,d,d3,e,f,g,h")
 	flags.IntVar(&t.rounds, "rounds", 3, "rounds; targets take turns in each")
@@ -132,13 +146,13 @@ func (t *trial) measureAll(ctx context.Context, r *report.Report, open []targets
 	if err != nil {
 		return err
 	}
-	begin, done, total := time.Now(), 0, len(programs)*len(t.clients)
+	begin, done, total := time.Now(), 0, len(programs)*len(t.ways)
 	for i, p := range programs {
-		for _, clients := range t.clients {
+		for _, w := range t.ways {
 			done++
-			t.log("bench: %d of %d: %s, %d clients; %.0f s so far", done, total, p.Name, clients, time.Since(begin).Seconds())
+			t.log("bench: %d of %d: %s, %v; %.0f s so far", done, total, p.Name, w, time.Since(begin).Seconds())
 			t.until = begin.Add(t.budget * time.Duration(done) / time.Duration(total))
-			cells, err := t.measure(ctx, taking(t.those(open, i, clients), p), p, clients)
+			cells, err := t.measure(ctx, taking(t.those(open, i, p.Name, w), p), p, w)
 			if err != nil {
 				return err
 			}
@@ -159,20 +173,26 @@ func (t *trial) measureAll(ctx context.Context, r *report.Report, open []targets
 	return nil
 }
 
-// those are the targets that a program is sent to by so many clients at once.
-// Slow ones get several clients for the first program alone: a run must end.
-func (t *trial) those(open []targets.Target, program, clients int) []targets.Target {
-	var some []targets.Target
-	for _, target := range open {
-		often := program == 0 || clients == 1
-		switch {
-		case !t.short && (often || !target.Slow()),
-			t.short && target.Slow() && program == 0 && clients == 1,
-			t.short && !target.Slow() && often:
-			some = append(some, target)
-		}
+// those are the targets that a program is sent to in that way.
+func (t *trial) those(open []targets.Target, program int, name string, w way) []targets.Target {
+	return slices.DeleteFunc(slices.Clone(open), func(target targets.Target) bool {
+		return !t.sends(target.Slow(), program == 0, name == "cell", w)
+	})
+}
+
+// sends says whether a target gets a program in that way: a run must end. Slow ones get
+// several clients for the first program alone, and no pauses, which few programs get.
+func (t *trial) sends(slow, first, cell bool, w way) bool {
+	often := first || w.clients == 1
+	switch {
+	case w.pause > 0:
+		return !slow && (first || cell)
+	case !t.short:
+		return often || !slow
+	case slow:
+		return first && w.clients == 1
 	}
-	return some
+	return often
 }
 
 // taking leaves out the targets that do not take a program.
@@ -183,9 +203,9 @@ func taking(open []targets.Target, p targets.Program) []targets.Target {
 	})
 }
 
-// measure is one program and number of clients on every target: they take turns
+// measure is one program, sent in one way, on every target: they take turns
 // round by round, so that other load on the machine meets all of them.
-func (t *trial) measure(ctx context.Context, open []targets.Target, p targets.Program, clients int) ([]report.Cell, error) {
+func (t *trial) measure(ctx context.Context, open []targets.Target, p targets.Program, w way) ([]report.Cell, error) {
 	sums := make([]load.Result, len(open))
 	cells := make([]report.Cell, len(open))
 	spent := make([]time.Duration, len(open))
@@ -197,7 +217,7 @@ func (t *trial) measure(ctx context.Context, open []targets.Target, p targets.Pr
 			break
 		}
 		for i, target := range open {
-			seen, cpu, err := t.slot(ctx, target, p, clients)
+			seen, cpu, err := t.slot(ctx, target, p, w)
 			if err != nil {
 				return nil, err
 			}
@@ -209,7 +229,7 @@ func (t *trial) measure(ctx context.Context, open []targets.Target, p targets.Pr
 	for i, target := range open {
 		seen := sums[i]
 		cells[i] = report.Cell{
-			Target: target.Key(), Program: p.Name, Clients: clients, Requests: seen.Answered, Shed: seen.Shed,
+			Target: target.Key(), Program: p.Name, Clients: w.clients, Pause: int(w.pause.Milliseconds()), Requests: seen.Answered, Shed: seen.Shed,
 			P50: seen.Millis(50), P95: seen.Millis(95), P99: seen.Millis(99), PerSecond: seen.PerSecond(),
 			CPU: float64(spent[i].Microseconds()) / 1000 / float64(max(1, seen.Answered)), Rounds: cells[i].Rounds,
 		}
@@ -221,8 +241,11 @@ func (t *trial) measure(ctx context.Context, open []targets.Target, p targets.Pr
 // children that are refilled, say.
 const settle = 60 * time.Millisecond
 
+// pausedSlice is how many pauses a slot has at least.
+const pausedSlice = 25
+
 // slot is one target's turn; its first request is not counted.
-func (t *trial) slot(ctx context.Context, target targets.Target, p targets.Program, clients int) (load.Result, time.Duration, error) {
+func (t *trial) slot(ctx context.Context, target targets.Target, p targets.Program, w way) (load.Result, time.Duration, error) {
 	call := func(ctx context.Context, client int) (load.Outcome, error) {
 		answer, outcome, err := target.Call(ctx, client, p)
 		if err == nil && outcome == load.Answered {
@@ -231,7 +254,7 @@ func (t *trial) slot(ctx context.Context, target targets.Target, p targets.Progr
 		return outcome, err
 	}
 	if !target.Slow() {
-		warm, err := load.Closed(ctx, load.ClosedPlan{Clients: clients, Requests: 2 * clients, Time: 5 * time.Second}, call)
+		warm, err := load.Closed(ctx, load.ClosedPlan{Clients: w.clients, Requests: 2 * w.clients, Time: 5 * time.Second}, call)
 		if err = errors.Join(err, warm.First); err != nil {
 			return warm, 0, err
 		}
@@ -241,7 +264,7 @@ func (t *trial) slot(ctx context.Context, target targets.Target, p targets.Progr
 	if err != nil {
 		return load.Result{}, 0, err
 	}
-	seen, err := load.Closed(ctx, load.ClosedPlan{Clients: clients, Requests: t.requests, Time: t.slice}, call)
+	seen, err := load.Closed(ctx, load.ClosedPlan{Clients: w.clients, Requests: t.requests, Time: max(t.slice, pausedSlice*w.pause), Pause: w.pause}, call)
 	if err = errors.Join(err, seen.First); err != nil {
 		return seen, 0, err
 	}

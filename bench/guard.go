@@ -12,7 +12,7 @@ import (
 // guard is a short comparison held against the bounds: ratios to the floor, the
 // plain fork server and a fresh interpreter of the same run, never a time.
 func guard(ctx context.Context, args []string, s streams, getenv func(string) string) error {
-	t := trial{clients: []int{1, 2}, short: true, log: func(f string, a ...any) { fmt.Fprintf(s.err, f+"\n", a...) }}
+	t := trial{ways: []way{{clients: 1}, {clients: 2}}, short: true, log: func(f string, a ...any) { fmt.Fprintf(s.err, f+"\n", a...) }}
 	flags := flag.NewFlagSet("bench guard", flag.ContinueOnError)
 	t.register(flags, "factor,figure,refused,calculator", "a,d3,g")
 	flags.IntVar(&t.rounds, "rounds", 5, "rounds; targets take turns in each")

@@ -138,22 +138,22 @@ func (f *fake) Call(context.Context, int, targets.Program) (targets.Answer, load
 }
 
 func TestATrialMeasuresEveryCellAndRefusesWrongAnswers(t *testing.T) {
-	tr := trial{clients: []int{1, 2}, rounds: 2, requests: 10, slice: time.Minute, memory: true, log: t.Logf}
+	tr := trial{ways: []way{{clients: 1}, {clients: 2}, {clients: 1, pause: 5 * time.Millisecond}}, rounds: 2, requests: 10, slice: time.Minute, memory: true, log: t.Logf}
 	programs := []targets.Program{{Name: "p", Want: "12"}, {Name: "q", Want: "12"}}
 	open := []targets.Target{&fake{says: targets.Answer{Stdout: "12\n"}}, &fake{slow: true, says: targets.Answer{Stdout: "12\n"}}}
 	r := &report.Report{}
 	if err := tr.measureAll(context.Background(), r, open, programs); err != nil {
 		t.Fatal(err)
 	}
-	// both programs × one client × both targets, p × two clients × both, q × two clients × the quick one
-	if len(r.Cells) != 4+2+1 || len(r.Memory) != 2 || len(r.Cells[0].Rounds) != 2 || r.Cells[0].Requests < 20 {
+	// both programs × one client × both targets, p × two clients × both, q × two clients × the quick one, p × pauses × the quick one
+	if len(r.Cells) != 4+2+1+1 || len(r.Memory) != 2 || len(r.Cells[0].Rounds) != 2 || r.Cells[0].Requests < 20 {
 		t.Errorf("%d cells, %d memories: %+v", len(r.Cells), len(r.Memory), r.Cells)
 	}
 	tr.short, tr.memory, r.Cells = true, false, nil
 	if err := tr.measureAll(context.Background(), r, open, programs); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Cells) != 2+1+1 { // p: both with one client, the quick one with two; q: the quick one with one
+	if len(r.Cells) != 2+1+1+1 { // p: both with one client, the quick one with two and with pauses; q: the quick one with one
 		t.Errorf("short: %d cells: %+v", len(r.Cells), r.Cells)
 	}
 	open[0].(*fake).says.Stdout = "13"

@@ -71,7 +71,7 @@ func panelsOf(r *report.Report, programs []string) []panel {
 	for _, program := range programs {
 		p := panel{program: program}
 		for _, t := range r.Targets {
-			if c, ok := r.Find(t.Key, program, 1); ok && c.P50 > 0 {
+			if c, ok := r.Find(report.Side{Target: t.Key, Program: program, Clients: 1}); ok && c.P50 > 0 {
 				p.bars = append(p.bars, bar{t.Key, t.Title, c.P50, max(c.P50, c.P99)})
 			}
 		}

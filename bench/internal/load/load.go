@@ -85,15 +85,16 @@ func histogram() *hdrhistogram.Histogram {
 
 // ClosedPlan is a closed loop: it ends at Requests calls of all clients
 // together or after Time, whichever comes first, but not before each client
-// has called once.
+// has called once. Between an answer and the next call a client waits for Pause.
 type ClosedPlan struct {
 	Clients  int
 	Requests int
 	Time     time.Duration
+	Pause    time.Duration
 }
 
 func (p ClosedPlan) ends() bool {
-	return 1 <= p.Clients && p.Clients <= MostClients && 1 <= p.Requests && p.Requests <= MostRequests && 0 < p.Time && p.Time <= LongestRun
+	return 1 <= p.Clients && p.Clients <= MostClients && 1 <= p.Requests && p.Requests <= MostRequests && 0 < p.Time && p.Time <= LongestRun && 0 <= p.Pause && p.Pause <= p.Time
 }
 
 // shedPause is how long a client of a closed loop pauses when it was refused
@@ -116,6 +117,9 @@ func Closed(ctx context.Context, p ClosedPlan, call Call) (Result, error) {
 			}
 			if ctx.Err() != nil || failed.Load() >= mostErrors || time.Now().After(end) {
 				return
+			}
+			if p.Pause > 0 {
+				sleepUntil(ctx, time.Now().Add(p.Pause))
 			}
 		}
 	})

@@ -20,9 +20,16 @@ type Side struct {
 	Target  string `json:"target"`
 	Program string `json:"program"`
 	Clients int    `json:"clients"`
+	Pause   int    `json:"pause_ms,omitempty"`
 }
 
-func (s Side) String() string { return fmt.Sprintf("%s %s×%d", s.Target, s.Program, s.Clients) }
+func (s Side) String() string {
+	name := fmt.Sprintf("%s %s×%d", s.Target, s.Program, s.Clients)
+	if s.Pause > 0 {
+		name += fmt.Sprintf(", %d ms apart", s.Pause)
+	}
+	return name
+}
 
 // Question is a ratio to be had from a report. Of is p50, p99, cpu or
 // per_second; p50 is the median of the ratios of the rounds, which were
@@ -54,8 +61,8 @@ var (
 
 // Ask works out a ratio.
 func (r *Report) Ask(q Question) (Ratio, error) {
-	over, ok := r.Find(q.Over.Target, q.Over.Program, q.Over.Clients)
-	under, ok2 := r.Find(q.Under.Target, q.Under.Program, q.Under.Clients)
+	over, ok := r.Find(q.Over)
+	under, ok2 := r.Find(q.Under)
 	if !ok || !ok2 {
 		return Ratio{}, fmt.Errorf("%s: %w", q.Name(), ErrNoFigure)
 	}

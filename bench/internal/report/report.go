@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -45,11 +46,12 @@ type Target struct {
 	Title string `json:"title"`
 }
 
-// Cell is one target, program and number of clients. Times are in milliseconds.
+// Cell is one target, program, number of clients and pause. Times are in milliseconds.
 type Cell struct {
 	Target    string    `json:"target"`
 	Program   string    `json:"program"`
 	Clients   int       `json:"clients"`
+	Pause     int       `json:"pause_ms,omitempty"` // of each client between an answer and the next request
 	Requests  int64     `json:"requests"`
 	Shed      int64     `json:"shed,omitempty"`
 	P50       float64   `json:"p50_ms"`
@@ -68,8 +70,8 @@ type Memory struct {
 }
 
 // Find returns a cell.
-func (r *Report) Find(target, program string, clients int) (Cell, bool) {
-	i := slices.IndexFunc(r.Cells, func(c Cell) bool { return c.Target == target && c.Program == program && c.Clients == clients })
+func (r *Report) Find(s Side) (Cell, bool) {
+	i := slices.IndexFunc(r.Cells, func(c Cell) bool { return s == Side{c.Target, c.Program, c.Clients, c.Pause} })
 	if i < 0 {
 		return Cell{}, false
 	}
@@ -124,12 +126,19 @@ func (r *Report) cells(w io.Writer) {
 		for _, t := range r.Targets {
 			for _, c := range r.Cells {
 				if c.Target == t.Key && c.Program == program {
-					fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t\n", c.Target, c.Clients, number(c.P50), number(c.P95), number(c.P99),
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t\n", c.Target, clients(c), number(c.P50), number(c.P95), number(c.P99),
 						number(c.PerSecond), number(c.CPU), c.Requests, numbers(c.Rounds))
 				}
 			}
 		}
 	}
+}
+
+func clients(c Cell) string {
+	if c.Pause > 0 {
+		return fmt.Sprintf("%d, %d ms apart", c.Clients, c.Pause)
+	}
+	return strconv.Itoa(c.Clients)
 }
 
 func (r *Report) memory(w io.Writer) {

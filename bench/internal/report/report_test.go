@@ -21,7 +21,7 @@ func sampleReport() *Report {
 }
 
 func question(of string) Question {
-	return Question{Of: of, Over: Side{"a", "factor", 1}, Under: Side{"g", "factor", 1}}
+	return Question{Of: of, Over: Side{Target: "a", Program: "factor", Clients: 1}, Under: Side{Target: "g", Program: "factor", Clients: 1}}
 }
 
 func bound(v float64) *float64 { return &v }
@@ -34,14 +34,14 @@ func TestRatiosDivideCellsAndTakeTheMedianOfRounds(t *testing.T) {
 			t.Errorf("%s: %v, %v, not %v", of, got, err, want)
 		}
 	}
-	self := Question{Of: "p99", Over: Side{"a", "factor", 1}, Under: Side{"a", "factor", 1}}
+	self := Question{Of: "p99", Over: Side{Target: "a", Program: "factor", Clients: 1}, Under: Side{Target: "a", Program: "factor", Clients: 1}}
 	if got, err := r.Ask(self); err != nil || got.Value != 2 {
 		t.Errorf("p99 by p50: %v, %v", got, err)
 	}
 	if _, err := r.Ask(question("p51")); err == nil {
 		t.Error("an unknown figure was divided")
 	}
-	if _, err := r.Ask(Question{Of: "p50", Over: Side{"z", "factor", 1}, Under: Side{"g", "factor", 1}}); !errors.Is(err, ErrNoFigure) {
+	if _, err := r.Ask(Question{Of: "p50", Over: Side{Target: "z", Program: "factor", Clients: 1}, Under: Side{Target: "g", Program: "factor", Clients: 1}}); !errors.Is(err, ErrNoFigure) {
 		t.Errorf("a missing cell: %v", err)
 	}
 }
@@ -64,8 +64,8 @@ func TestABoundThatDoesNotHoldOrCannotBeAskedIsAFault(t *testing.T) {
 		"holds":     {Question{Of: "cpu", Over: question("").Over, Under: question("").Under, Most: bound(2)}, ""},
 		"too much":  {Question{Of: "cpu", Over: question("").Over, Under: question("").Under, Most: bound(1.9)}, "at most 1.90 is allowed"},
 		"too small": {Question{Of: "per_second", Over: question("").Over, Under: question("").Under, Least: bound(0.6)}, "at least 0.60 is asked"},
-		"missing":   {Question{Of: "cpu", Over: Side{"a", "figure", 1}, Under: question("").Under, Most: bound(9)}, "does not hold it"},
-		"no bound":  {Question{Of: "cpu", Over: Side{"a", "figure", 1}, Under: question("").Under}, ""},
+		"missing":   {Question{Of: "cpu", Over: Side{Target: "a", Program: "figure", Clients: 1}, Under: question("").Under, Most: bound(9)}, "does not hold it"},
+		"no bound":  {Question{Of: "cpu", Over: Side{Target: "a", Program: "figure", Clients: 1}, Under: question("").Under}, ""},
 	} {
 		faults, _ := Bounds{Ratios: []Question{c.q}}.Faults(r)
 		if got := strings.Join(faults, "; "); (c.fault == "") != (got == "") || !strings.Contains(got, c.fault) {
@@ -117,7 +117,7 @@ func TestAllocationsAreReadFromBenchmarks(t *testing.T) {
 
 func TestAReportComesBackFromItsJSONAndTellsWhatIsMissing(t *testing.T) {
 	r := sampleReport()
-	r.AskAll([]Question{question("p50"), {Of: "p50", Over: Side{"z", "factor", 1}, Under: Side{"g", "factor", 1}}})
+	r.AskAll([]Question{question("p50"), {Of: "p50", Over: Side{Target: "z", Program: "factor", Clients: 1}, Under: Side{Target: "g", Program: "factor", Clients: 1}}})
 	r.Memory = []Memory{{Target: "a"}}
 	var text, js bytes.Buffer
 	if err := r.JSON(&js); err != nil {
