@@ -102,8 +102,8 @@ func edges() []Room {
 	return []Room{
 		// go-json-experiment: what children write is hostile, and encoding/json lets duplicate keys pass.
 		{Dir: "plugins/python-exec", For: "runs Python", Own: []string{"executor!", "executor/wire!", "internal/sandbox"},
-			// yaml: libraries.yaml, what programs may import.
-			Third: []string{"go.yaml.in/yaml/v4", "golang.org/x/sys", "github.com/hashicorp/go-hclog", "github.com/go-json-experiment/json"}, TestOwn: []string{"executor/executortest"}, TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
+			// yaml: libraries.yaml, what programs may import. procfs: whether memory is short.
+			Third: []string{"github.com/prometheus/procfs", "go.yaml.in/yaml/v4", "golang.org/x/sys", "github.com/hashicorp/go-hclog", "github.com/go-json-experiment/json"}, TestOwn: []string{"executor/executortest"}, TestThird: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 		// x/text: Python folds names to NFKC before it compares them.
 		{Dir: "plugins/calc", For: "evaluates expressions", Own: []string{"executor!", "executor/wire!"}, Third: []string{"golang.org/x/text"}, TestOwn: []string{"executor/executortest"}},
 		{Dir: "vendor-sync", For: "the command that holds the policy to its pin", Own: []string{"internal/upstream", "internal/config", "policies"},

@@ -17,7 +17,9 @@ import (
 // settings is the plugin's section of config.yaml.
 type settings struct {
 	Python          string `json:"python"`                          // path of the interpreter, of a virtual environment made by venv.sh
-	WaitingChildren int    `json:"waiting_children,omitzero"`       // children kept ready; 0: 2 per processor, at least 4
+	WaitingChildren int    `json:"waiting_children,omitzero"`       // children kept ready, at least; 0: 2 per processor, at least 4
+	MostWaiting     int    `json:"waiting_children_most,omitzero"`  // and at most, when they are asked for; 0: twice as many
+	WaitingBytes    uint64 `json:"waiting_memory_bytes,omitzero"`   // what those beyond the least may hold with them, at 4 MiB each; 0: 256 MiB
 	UIDBase         int    `json:"uid_base,omitzero"`               // as root: children get uid and gid from here on, one each; 0: 200000
 	HashSeed        *int64 `json:"hash_seed,omitzero"`              // PYTHONHASHSEED; null: random for each zygote
 	RenewForks      int    `json:"renew_after_forks,omitzero"`      // a new zygote after so many; 0: 10,000
@@ -36,7 +38,9 @@ const configSchema = `{
   "required": ["python"],
   "properties": {
     "python": {"type": "string", "minLength": 1, "description": "path of the interpreter, of an environment made by venv.sh"},
-    "waiting_children": {"type": "integer", "minimum": 0, "maximum": 64, "description": "children kept ready; 0: twice the processors, at least 4"},
+    "waiting_children": {"type": "integer", "minimum": 0, "maximum": 64, "description": "children kept ready, at least; 0: twice the processors, at least 4"},
+    "waiting_children_most": {"type": "integer", "minimum": 0, "maximum": 128, "description": "and at most, when so many are asked for at once; 0: twice as many"},
+    "waiting_memory_bytes": {"type": "integer", "minimum": 0, "maximum": 1099511627776, "description": "what waiting children may hold together, at 4 MiB each; the least wait in any case; 0: 256 MiB"},
     "uid_base": {"type": "integer", "minimum": 0, "maximum": 2000000000, "description": "as root: each child has its own uid and gid from here on; 0: 200000"},
     "hash_seed": {"type": ["integer", "null"], "minimum": 0, "maximum": 4294967295, "description": "PYTHONHASHSEED; null: random for each zygote"},
     "renew_after_forks": {"type": "integer", "minimum": 0, "maximum": 1000000, "description": "a new zygote after so many children; 0: 10000"},
@@ -57,13 +61,15 @@ func parseSettings(text []byte) (settings, error) {
 	if s.Python == "" {
 		return s, errors.New("read the settings: python is missing: it names the interpreter")
 	}
-	if s.WaitingChildren < 0 || s.UIDBase < 0 || s.RenewForks < 0 || s.RenewSeconds < 0 || s.ParseSeconds < 0 {
-		return s, errors.New("read the settings: a number is negative")
-	}
-	if s.HashSeed != nil && (*s.HashSeed < 0 || *s.HashSeed > 1<<32-1) {
-		return s, fmt.Errorf("read the settings: hash_seed is %d, not 0 to %d", *s.HashSeed, int64(1<<32-1))
+	if err := s.check(); err != nil {
+		return s, fmt.Errorf("read the settings: %w", err)
 	}
 	fill(&s.WaitingChildren, max(4, 2*runtime.NumCPU()))
+	fill(&s.MostWaiting, min(2*s.WaitingChildren, mostChildren/2))
+	if s.MostWaiting < s.WaitingChildren {
+		return s, fmt.Errorf("read the settings: waiting_children_most is %d, less than waiting_children, %d", s.MostWaiting, s.WaitingChildren)
+	}
+	fill(&s.WaitingBytes, 256<<20)
 	fill(&s.UIDBase, 200_000)
 	fill(&s.RenewForks, 10_000)
 	fill(&s.RenewSeconds, 900)
@@ -71,6 +77,17 @@ func parseSettings(text []byte) (settings, error) {
 	fill(&s.ScratchBytes, 16<<20)
 	fill(&s.ParseSeconds, 5)
 	return s, nil
+}
+
+// check looks at what the file says, before the defaults.
+func (s settings) check() error {
+	if s.WaitingChildren < 0 || s.MostWaiting < 0 || s.UIDBase < 0 || s.RenewForks < 0 || s.RenewSeconds < 0 || s.ParseSeconds < 0 {
+		return errors.New("a number is negative")
+	}
+	if s.HashSeed != nil && (*s.HashSeed < 0 || *s.HashSeed > 1<<32-1) {
+		return fmt.Errorf("hash_seed is %d, not 0 to %d", *s.HashSeed, int64(1<<32-1))
+	}
+	return nil
 }
 
 func fill[N int | uint32 | uint64](field *N, value N) {

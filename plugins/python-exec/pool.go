@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/procfs"
+
 	"github.com/sluice-gateway/sluice/executor"
 )
 
@@ -27,6 +29,7 @@ type pool struct {
 	wake     *sync.Cond
 	current  *zygote
 	idle     []*child // oldest first
+	size     size     // of idle
 	waiters  []chan *child
 	spent    []*child  // done with, oldest first: see lay
 	readers  []*reader // that wait for a text, the last used at the end
@@ -47,6 +50,8 @@ const (
 	// makers is how many children are on their way at once.
 	makers      = 2
 	startWithin = 60 * time.Second
+	// lookEvery is how long it takes until children that nobody wanted are given up.
+	lookEvery = 10 * time.Second
 )
 
 func newPool(g ground, log *slog.Logger) (*pool, error) {
@@ -56,7 +61,7 @@ func newPool(g ground, log *slog.Logger) (*pool, error) {
 			return nil, err
 		}
 	}
-	p := &pool{ground: g, cfg: g.cfg, log: log}
+	p := &pool{ground: g, cfg: g.cfg, size: newSize(g.cfg), log: log}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.wake = sync.NewCond(&p.mu)
 	p.resting = time.AfterFunc(readerIdle, p.rest)
@@ -68,7 +73,7 @@ func newPool(g ground, log *slog.Logger) (*pool, error) {
 	for n := mostChildren; n > 0; n-- {
 		p.slots = append(p.slots, n)
 	}
-	p.hurry = p.cfg.WaitingChildren
+	p.hurry = p.size.want
 	p.bg.Add(1 + makers)
 	go p.tend()
 	for range makers {
@@ -84,6 +89,7 @@ func (p *pool) acquire(ctx context.Context) (*child, error) {
 		c := p.idle[0]
 		p.idle = p.idle[1:]
 		if c.alive() {
+			p.size.taken(len(p.idle))
 			p.replace(leaveAlone)
 			p.mu.Unlock()
 			return c, nil
@@ -94,6 +100,7 @@ func (p *pool) acquire(ctx context.Context) (*child, error) {
 		p.mu.Unlock()
 		return nil, executor.ErrOverloaded
 	}
+	p.size.missed()
 	ch := make(chan *child, 1)
 	p.waiters = append(p.waiters, ch)
 	p.wake.Broadcast()
@@ -113,7 +120,7 @@ func (p *pool) acquire(ctx context.Context) (*child, error) {
 // replace has a child made in place of one that was taken, at once when few are left,
 // else after a while. Called locked.
 func (p *pool) replace(after time.Duration) {
-	if len(p.idle) < (p.cfg.WaitingChildren+1)/2 {
+	if len(p.idle) < (p.size.want+1)/2 {
 		p.hasten()
 		return
 	}
@@ -121,7 +128,7 @@ func (p *pool) replace(after time.Duration) {
 }
 
 func (p *pool) hasten() {
-	p.hurry = p.cfg.WaitingChildren
+	p.hurry = p.size.want
 	p.wake.Broadcast()
 }
 
@@ -146,7 +153,7 @@ func (p *pool) abandon(ch chan *child) {
 // keep puts a child that nobody waits for among the ready ones, if there is
 // room. Called locked.
 func (p *pool) keep(c *child) {
-	if p.closed || c.z != p.current || len(p.idle) >= p.cfg.WaitingChildren {
+	if p.closed || c.z != p.current || len(p.idle) >= p.size.want {
 		c.discard()
 		return
 	}
@@ -222,7 +229,7 @@ func (p *pool) made(z *zygote, c *child, err error) {
 		p.waiters = p.waiters[1:]
 	default:
 		p.keep(c)
-		if len(p.idle) >= p.cfg.WaitingChildren {
+		if len(p.idle) >= p.size.want {
 			p.hurry = 0
 		}
 	}
@@ -288,17 +295,20 @@ func (p *pool) adopt(z *zygote) {
 	}
 	p.spent = nil
 	p.lastErr, p.failures.row = nil, 0
-	p.hurry = p.cfg.WaitingChildren
+	p.hurry = p.size.want
 	p.log.Info("interpreter is warm", "python", z.about.Python, "libraries", z.about.Libraries, "walls", z.walls(), "children_apart_by", z.about.Apart)
 	p.wake.Broadcast()
 }
 
 // watch returns when z is dead, or due for renewal and idle enough.
 func (p *pool) watch(z *zygote) {
-	tick := time.NewTicker(time.Second)
+	tick, look := time.NewTicker(time.Second), time.NewTicker(lookEvery)
 	defer tick.Stop()
+	defer look.Stop()
 	for {
 		select {
+		case <-look.C:
+			p.look(shortOfMemory(procfs.DefaultMountPoint))
 		case <-z.dead:
 			p.bury(z)
 			return

@@ -45,7 +45,7 @@ func (p *pool) lay(c *child) {
 func (p *pool) unlay() {
 	pending := 0
 	if !p.closed && p.current != nil && len(p.slots) > 0 {
-		pending = max(p.making, p.cfg.WaitingChildren-len(p.idle))
+		pending = max(p.making, p.size.want-len(p.idle))
 	}
 	for len(p.spent) > pending {
 		p.spent[0].discard()
@@ -77,7 +77,7 @@ func (p *pool) refill() {
 	defer timer.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for !late && !p.closed && len(p.idle) < p.cfg.WaitingChildren {
+	for !late && !p.closed && len(p.idle) < min(p.cfg.WaitingChildren, p.size.want) {
 		p.wake.Wait()
 	}
 }
