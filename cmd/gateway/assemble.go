@@ -43,6 +43,8 @@ type house struct {
 	drain    atomic.Int64                   // nanoseconds that a stop waits for running requests
 	gcChosen bool                           // the operator has set how often to collect garbage
 	load     func() (*config.Loaded, error) // the configuration as it stands now; nil but while serving
+
+	pluginsInForce pluginsInForce
 }
 
 // assemble is the one place where rooms meet. Nothing runs yet; start does

@@ -38,6 +38,7 @@ type hangups struct {
 	log     *slog.Logger
 	load    func() (*config.Loaded, error) // the configuration, as at the start
 	inForce *config.Loaded
+	plugins *pluginsInForce
 	parts   []reloader
 	manager *listener.Manager
 	up      <-chan struct{} // closed when the start is over
@@ -90,8 +91,11 @@ func (u *hangups) reload(ctx context.Context) (changed []string, err error) {
 		return nil, err
 	}
 	for _, c := range u.inForce.Changes(next) {
+		if u.plugins.has(c.Path, next) {
+			continue
+		}
 		if !slices.ContainsFunc(u.parts, func(r reloader) bool { return r.has(c.Path) }) {
-			err = errors.Join(err, fmt.Errorf("%s: a change of this key needs a restart", c))
+			err = errors.Join(err, fmt.Errorf("%s: %s", c, remedyForKey(c.Path)))
 		}
 		changed = append(changed, c.String())
 	}

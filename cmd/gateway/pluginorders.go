@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sluice-gateway/sluice/executor"
+	"github.com/sluice-gateway/sluice/internal/config"
 	"github.com/sluice-gateway/sluice/internal/pluginhost"
 )
 
@@ -25,7 +26,7 @@ func (o pluginOrders) Enable(ctx context.Context, name string) ([]pluginhost.Swa
 }
 
 func (o pluginOrders) carryOut(ctx context.Context, name string, do func(context.Context, pluginhost.Plugin) ([]pluginhost.Swap, error)) ([]pluginhost.Swap, error) {
-	spec, err := o.spec(name)
+	spec, cfg, err := o.spec(name)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +35,7 @@ func (o pluginOrders) carryOut(ctx context.Context, name string, do func(context
 	if err != nil {
 		return nil, err
 	}
+	o.h.pluginsInForce.note(name, cfg)
 	if !slices.EqualFunc(before, o.h.languages(), sameLanguage) && o.h.policies.store.Load() != nil {
 		// The policy holds documents against the schemas that plugins describe.
 		if err := o.h.loadPolicy(ctx, false); err != nil {
@@ -49,21 +51,21 @@ func sameLanguage(a, b executor.Language) bool {
 }
 
 // spec reads the configuration anew.
-func (o pluginOrders) spec(name string) (pluginhost.Plugin, error) {
+func (o pluginOrders) spec(name string) (pluginhost.Plugin, *config.Loaded, error) {
 	if o.h.load == nil {
-		return pluginhost.Plugin{}, errors.New("the configuration cannot be read again here")
+		return pluginhost.Plugin{}, nil, errors.New("the configuration cannot be read again here")
 	}
 	cfg, err := o.h.load()
 	if err != nil {
-		return pluginhost.Plugin{}, err
+		return pluginhost.Plugin{}, nil, err
 	}
 	list, err := pluginsOf(cfg)
 	if err != nil {
-		return pluginhost.Plugin{}, err
+		return pluginhost.Plugin{}, nil, err
 	}
 	i := slices.IndexFunc(list, func(p pluginhost.Plugin) bool { return p.Name == name })
 	if i < 0 {
-		return pluginhost.Plugin{}, fmt.Errorf("plugins.%s: %w", name, pluginhost.ErrUnknown)
+		return pluginhost.Plugin{}, nil, fmt.Errorf("plugins.%s: %w", name, pluginhost.ErrUnknown)
 	}
-	return list[i], nil
+	return list[i], cfg, nil
 }

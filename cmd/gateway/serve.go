@@ -93,7 +93,7 @@ func (a *app) serve(ctx context.Context, cfg *config.Loaded, load func() (*confi
 		WallCeiling: cfg.Limits.WallCeiling, QueueWait: cfg.Limits.QueueWait, ParseWall: cfg.Limits.ParseWall, Log: log,
 		BodyTime: cfg.Limits.BodyTime, HeaderTime: cfg.Limits.HeaderTime, HeaderBytes: int(cfg.Limits.HeaderBytes), IdleTime: cfg.Limits.IdleTime,
 	})
-	reloads := &hangups{log: log, load: load, inForce: cfg, parts: append(a.reloaders(h, level, tokens), edge.reloader()), manager: edge.manager, up: h.up}
+	reloads := &hangups{log: log, load: load, inForce: cfg, plugins: &h.pluginsInForce, parts: append(a.reloaders(h, level, tokens), edge.reloader()), manager: edge.manager, up: h.up}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go reloads.keep(ctx, hangup)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/sluice-gateway/sluice/executor"
@@ -26,6 +28,27 @@ func (g *Gateway) limitsFor(req Request) executor.Limits {
 	asked.Wall = 0
 	return lower(limits, asked)
 }
+
+// lowered says which limits are lower than the caller of POST /v1/run asked for, in
+// the words of that request.
+func lowered(asked, have executor.Limits) (notes []string) {
+	for _, l := range []struct {
+		name        string
+		asked, have float64
+	}{
+		{"wall_seconds", asked.Wall.Seconds(), have.Wall.Seconds()},
+		{"cpu_seconds", asked.CPU.Seconds(), have.CPU.Seconds()},
+		{"memory_bytes", float64(asked.MemoryBytes), float64(have.MemoryBytes)},
+		{"output_bytes", float64(asked.OutputCeilingBytes), float64(have.OutputCeilingBytes)},
+	} {
+		if l.asked > l.have && l.have > 0 {
+			notes = append(notes, fmt.Sprintf("limits.%s: %s were asked for, and %s is the most", l.name, digits(l.asked), digits(l.have)))
+		}
+	}
+	return notes
+}
+
+func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // lower returns limits with every field that by sets lowered to it, never raised.
 func lower(limits, by executor.Limits) executor.Limits {

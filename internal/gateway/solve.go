@@ -58,6 +58,9 @@ func (w *walk) solve(ctx context.Context) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if w.req.Route == RouteRun {
+		res.Notes = append(res.Notes, lowered(w.req.Asked, w.limits)...)
+	}
 	return w.answer(res)
 }
 

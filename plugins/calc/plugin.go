@@ -35,8 +35,8 @@ func (calculator) Describe() executor.Description {
 		}},
 		Tools: []executor.Tool{{
 			Name: "calculator", Aliases: []string{"calc"}, Language: languageID,
-			Description: "Evaluate a math expression and return the numeric result. Python syntax: ** is power, // whole division, " +
-				"^ exclusive or; integers are exact at any size. Knows the functions and constants of Python's math module " +
+			Description: "Evaluate a math expression and return the numeric result. Python syntax: ** is power (^ is refused), // whole division; " +
+				"integers are exact at any size. Knows the functions and constants of Python's math module " +
 				"(sqrt, sin, log, factorial, comb, gcd, pi, e …) and abs, min, max, round, pow. One expression; at most {wall} seconds.",
 			Parameters:     []byte(parameters),
 			SourceArgument: "expression",

@@ -49,7 +49,7 @@ func tools() []executor.Tool {
 		{
 			Name:           "python",
 			Language:       languageID,
-			Description:    "Runs a Python program with NumPy, SymPy, mpmath and Plotly in a fresh interpreter and returns what it prints and the value of its last expression. It times out after {wall} seconds.",
+			Description:    "Runs Python with NumPy, SymPy, mpmath and Plotly and returns what it prints and the value of its last expression. Called as a tool it is a cell of the same session as stateful_python_code_exec: names of earlier cells are there. It times out after {wall} seconds.",
 			Parameters:     []byte(codeParameters),
 			SourceArgument: "code",
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -104,6 +105,29 @@ func TestConfigSchema(t *testing.T) {
 		}
 		if err := schema.Validate(value); (err == nil) != good && !strings.Contains(text, `"python":"q"`) {
 			t.Errorf("schema, %s: %v", text, err)
+		}
+	}
+}
+
+// TestSettingsAreDocumented: each is told in docs/configuration.md.
+func TestSettingsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Properties map[string]any `json:"properties"`
+	}
+	if err := json.Unmarshal([]byte(configSchema), &schema); err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(text), "## Settings of the Python plugin")
+	if !ok || len(schema.Properties) < 5 {
+		t.Fatalf("no section, or %d settings", len(schema.Properties))
+	}
+	for name := range schema.Properties {
+		if !strings.Contains(section, "`"+name+"`") {
+			t.Errorf("docs/configuration.md says nothing of %s", name)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (s *server) openSession(x *exchange) error {
 	}
 	view, err := s.cfg.Gateway.OpenSession(x.r.Context(), x.caller, orPython(body.Language), ttl)
 	if errors.Is(err, gateway.ErrUnknownTool) {
-		return invalid("language", "there is no such language")
+		return invalid("language", "there is no such language; left out, it is python")
 	}
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func table(codeBytes int) []row {
 		{gateway.ErrUnknownTool, Refusal{http.StatusNotFound, "no such tool", 0}},
 		{gateway.ErrUnknownProfile, Refusal{http.StatusUnprocessableEntity, "profile: there is no such profile", 0}},
 		{gateway.ErrTooLarge, Refusal{http.StatusRequestEntityTooLarge, "code is too large: at most " + gateway.Bytes(uint64(max(0, codeBytes))), 0}},
-		{gateway.ErrUnsupported, Refusal{http.StatusUnprocessableEntity, "not supported: this executor does not keep sessions", 0}},
+		{gateway.ErrUnsupported, Refusal{http.StatusUnprocessableEntity, "not supported: this language keeps no sessions", 0}},
 		{gateway.ErrSessionUnknown, Refusal{http.StatusNotFound, "no such session: it has ended, has expired, or was never there", 0}},
 		{gateway.ErrSessionBusy, Refusal{http.StatusConflict, "the session is running another cell, which did not end in time", busy}},
 		{gateway.ErrSessionLost, Refusal{http.StatusConflict, "the session has lost what it held; a reset or a cell starts it afresh", 0}},
