@@ -91,7 +91,8 @@ func (g ground) launch(files []*os.File) (sandbox.Launch, error) {
 		Namespaces: sandbox.AllNamespaces(), ReadOnly: g.about.readOnly(g.path), TmpBytes: g.cfg.ScratchBytes,
 		Rlimits: []sandbox.Rlimit{
 			{Resource: unix.RLIMIT_STACK, Soft: stackBytes, Hard: stackBytes},
-			{Resource: unix.RLIMIT_NOFILE, Soft: 2 * mostChildren, Hard: 2 * mostChildren},
+			// Two for each child, and its own.
+			{Resource: unix.RLIMIT_NOFILE, Soft: 3 * mostChildren, Hard: 3 * mostChildren},
 		},
 		// To give each child a uid and namespaces of its own, and to end what
 		// it leaves behind.

@@ -7,8 +7,10 @@ system's own calls, a buffer that is made once. The messages are told in zygote.
 """
 
 import ctypes
+import errno
 import os
 import select
+import signal
 import socket
 import struct
 
@@ -19,8 +21,8 @@ REPLY = struct.Struct("=QIi")  # the fork's number; what happened; its process, 
 FORKED, REFUSED, ENDED = b"FRE"
 TELL = struct.Struct("=QI")
 USAGE_BYTES = 144  # of struct rusage, which follows where a process has ended
-FDS = struct.Struct("=4i")  # of an ASK: control, stdin, stdout, stderr
-FD = struct.Struct("=i")  # of a REPLY that it is forked: a pidfd
+DESCRIPTORS = 4  # with an ASK: control, stdin, stdout, stderr
+FD = struct.Struct("=i")  # one of those, or that of a REPLY that it is forked: a pidfd
 
 
 class Forks:
@@ -28,7 +30,7 @@ class Forks:
 
     def __init__(self, sock, apart, become):
         self.sock, self.own, self.apart, self.become = sock, sock.fileno(), apart, become
-        self.room = socket.CMSG_SPACE(FDS.size)
+        self.room = socket.CMSG_SPACE(DESCRIPTORS * FD.size)
         self.ears = select.epoll()
         self.ears.register(self.own, select.EPOLLIN)
         self.children = {}  # pid: (number, pidfd, mark of `apart`)
@@ -49,22 +51,32 @@ class Forks:
         if not message:
             os._exit(0)
         number, uid, session = ASK.unpack(message)
-        fds = FDS.unpack(beside[0][2])
+        fds = [fd for _, _, data in beside for fd, in FD.iter_unpack(data[:len(data) // FD.size * FD.size])]
         try:
-            pid, mark, parent = self.apart.fork(uid)
+            if len(fds) != DESCRIPTORS:
+                raise OSError(errno.EMFILE, "")  # the kernel hands over as many as there is room for
+            pid, pidfd, mark = self.child(uid, fds, session)
         except OSError as error:
-            pid, why = -1, error.errno
-        if pid == 0:
-            self.become(uid, parent, fds, session)
-        for fd in fds:
-            os.close(fd)
-        if pid < 0:
-            os.write(self.own, REPLY.pack(number, REFUSED, why))
+            os.write(self.own, REPLY.pack(number, REFUSED, error.errno))
             return
-        pidfd = os.pidfd_open(pid)
+        finally:
+            for fd in fds:
+                os.close(fd)
         self.children[pid] = number, pidfd, mark
         self.ears.register(pidfd, select.EPOLLIN)
         self.sock.sendmsg((REPLY.pack(number, FORKED, pid),), ((socket.SOL_SOCKET, socket.SCM_RIGHTS, FD.pack(pidfd)),))
+
+    def child(self, uid, fds, session):
+        pid, mark, parent = self.apart.fork(uid)
+        if pid == 0:
+            self.become(uid, parent, fds, session)
+        try:
+            return pid, os.pidfd_open(pid), mark
+        except OSError:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            self.apart.sweep(pid, mark, self.children)
+            raise
 
     def reap(self):
         """All that have ended: what others left behind may have come here too."""
