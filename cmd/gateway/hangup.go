@@ -85,11 +85,9 @@ func (u *hangups) tellManager() (ended func()) {
 	}
 }
 
-func (u *hangups) reload(ctx context.Context) (changed []string, err error) {
-	next, err := u.load()
-	if err != nil {
-		return nil, err
-	}
+// changes tells which keys have changed; the error, which of them a SIGHUP does not put
+// in force.
+func (u *hangups) changes(next *config.Loaded) (changed []string, err error) {
 	for _, c := range u.inForce.Changes(next) {
 		if u.plugins.has(c.Path, next) {
 			continue
@@ -99,7 +97,15 @@ func (u *hangups) reload(ctx context.Context) (changed []string, err error) {
 		}
 		changed = append(changed, c.String())
 	}
+	return changed, err
+}
+
+func (u *hangups) reload(ctx context.Context) (changed []string, err error) {
+	next, err := u.load()
 	if err != nil {
+		return nil, err
+	}
+	if changed, err = u.changes(next); err != nil {
 		return nil, err
 	}
 	var commits []func()
