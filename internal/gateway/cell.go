@@ -199,6 +199,10 @@ func (w *walk) stopped(caller context.Context, err error) (Answer, bool) {
 	if w.seat == nil || !errors.Is(err, ErrGone) || caller.Err() != nil {
 		return Answer{}, false
 	}
-	ans, fault := w.answer(executor.Result{Status: executor.StatusCancelled, SessionState: executor.SessionKept})
+	state := executor.SessionKept
+	if w.g.sessions.ended(w.seat.s) {
+		state = executor.SessionLost // it was deleted meanwhile
+	}
+	ans, fault := w.answer(executor.Result{Status: executor.StatusCancelled, SessionState: state})
 	return ans, fault == nil
 }

@@ -127,30 +127,46 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A cell that waits for a slot is interrupted too.
-func TestInterruptBeforeTheRun(t *testing.T) {
-	n, w := newNotebook()
-	n.hold = make(chan struct{})
-	w.cfg.Limits.Concurrency = 1
-	g := gateway.New(w.cfg)
-	running := inBackground(t, g, n, cellOf(bob, "", "wait"))
-	id := open(t, g, alice)
-	waiting := make(chan outcome, 1)
-	go func() {
-		ans, err := g.Solve(context.WithoutCancel(t.Context()), cellOf(alice, id, "+a"))
-		waiting <- outcome{ans, err}
-	}()
-	for g.Waiting() == 0 {
-		time.Sleep(time.Millisecond)
+// A cell that waits for a slot is interrupted too, and told when its session goes.
+func TestStoppedBeforeTheRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		stop func(t *testing.T, g *gateway.Gateway, id string)
+		want string
+	}{
+		"interrupted": {func(t *testing.T, g *gateway.Gateway, id string) {
+			if ran, err := g.InterruptSession(t.Context(), alice, id); !ran || err != nil {
+				t.Errorf("%v, %v", ran, err)
+			}
+		}, executor.SessionKept},
+		"deleted": {func(t *testing.T, g *gateway.Gateway, id string) {
+			if err := g.DeleteSession(t.Context(), alice, id); err != nil {
+				t.Error(err)
+			}
+		}, executor.SessionLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, w := newNotebook()
+			n.hold = make(chan struct{})
+			w.cfg.Limits.Concurrency = 1
+			g := gateway.New(w.cfg)
+			running := inBackground(t, g, n, cellOf(bob, "", "wait"))
+			id := open(t, g, alice)
+			waiting := make(chan outcome, 1)
+			go func() {
+				ans, err := g.Solve(context.WithoutCancel(t.Context()), cellOf(alice, id, "+a"))
+				waiting <- outcome{ans, err}
+			}()
+			for g.Waiting() == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			c.stop(t, g, id)
+			if o := <-waiting; o.err != nil || o.Status != gateway.Cancelled || o.Result.SessionState != c.want {
+				t.Errorf("%+v", o)
+			}
+			close(n.hold)
+			<-running
+		})
 	}
-	if ran, err := g.InterruptSession(t.Context(), alice, id); !ran || err != nil {
-		t.Errorf("%v, %v", ran, err)
-	}
-	if o := <-waiting; o.err != nil || o.Status != gateway.Cancelled || o.Result.SessionState != executor.SessionKept {
-		t.Errorf("%+v", o)
-	}
-	close(n.hold)
-	<-running
 }
 
 func TestCallerLeavesACell(t *testing.T) {

@@ -286,6 +286,13 @@ func (r *registry) end(s *session) {
 	}
 }
 
+// ended says whether the session is over.
+func (r *registry) ended(s *session) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return s.over
+}
+
 // keptNow is where the session's state is now; nil: nowhere.
 func (r *registry) keptNow(s *session) Kept {
 	r.mu.Lock()
