@@ -173,7 +173,7 @@ class Client(threading.Thread):
         other = dict(session, id=got["session_id"])
         code, got = self.cell(other, "n += 1000\nprint(me, n)")
         if code == 200 and got["session"]["state"] == "kept" and got["stdout"] != f"{session['me']} {session['n'] + 1000}\n":
-            self.soak.fault("wrong answer of a fork", session, got["stdout"][:200])
+            self.soak.fault("wrong answer of a fork", session, got["status"], got["stdout"][:200], got["stderr"][-300:], got["error"], got["notes"])
         self.call("DELETE", "/v1/sessions/" + other["id"])
 
     def run(self) -> None:
