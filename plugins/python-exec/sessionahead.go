@@ -74,13 +74,18 @@ func (a *ahead) prepare(at *image) {
 	}
 }
 
+// await has the copy made now, and returns when the rest is known.
+func (a *ahead) await() {
+	a.hasten()
+	<-a.done
+}
+
 // discard frees the copy.
 func (a *ahead) discard() {
 	if a == nil {
 		return
 	}
-	a.hasten()
-	<-a.done
+	a.await()
 	if a.img != nil {
 		a.img.discard()
 	}
@@ -93,8 +98,7 @@ func (s *session) ready() *ahead {
 	s.next = nil
 	s.mu.Unlock()
 	if a != nil {
-		a.hasten()
-		<-a.done
+		a.await()
 	}
 	return a
 }
@@ -107,8 +111,7 @@ func (s *session) settled() error {
 	if a == nil {
 		return nil
 	}
-	a.hasten()
-	<-a.done
+	a.await()
 	return a.err
 }
 
