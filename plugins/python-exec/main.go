@@ -2,8 +2,10 @@
 // plugin: the gateway starts it and speaks to it over package wire.
 //
 // Begin with plugin.go (Parse) and program.go (Run); pool.go keeps children
-// ready, readers.go parses what is never run, zygote.go speaks with the interpreter that they are forked from, and
-// runtime/ holds the Python half, embedded. What a child sends is hostile: it is
+// ready, poolsize.go says how many, readers.go parses what is never run, zygote.go
+// speaks with the interpreter that they are forked from, and runtime/ holds the
+// Python half, embedded: zygote.py makes the interpreter ready, forks.py is its loop,
+// child.py the life of a child. What a child sends is hostile: it is
 // read by frames.go and end.go alone, within bounds. extract.go is a sub-command
 // of its own: it reads a file's sets of names for vendor-sync.
 //
