@@ -290,7 +290,9 @@ func (c *child) parse(ctx context.Context, what ask, code []byte) (executor.Tree
 	return executor.Tree{}, fmt.Errorf("%w: kind %q in place of a tree", errFrame, byte(k))
 }
 
-// parseDeath says why a child ended while it parsed.
+// parseDeath says why a child ended while it parsed, or made code of what it had parsed.
+// One that was killed and that the kernel did not kill for its memory was ended by
+// somebody else: nothing of the submission has run, so that another may take it.
 func (c *child) parseDeath() error {
 	switch e := c.await(); {
 	case e.lost:
@@ -303,8 +305,10 @@ func (c *child) parseDeath() error {
 		return &executor.CompileError{Problem: executor.Problem{
 			Type: "RecursionError", Message: "the text is too deep or too large to parse",
 		}}
-	case e.status.Signaled():
+	case e.memory:
 		return executor.ErrMemory
+	case e.status.Signaled():
+		return errLost
 	default:
 		return fmt.Errorf("parse: the child left with exit code %d", e.status.ExitStatus())
 	}

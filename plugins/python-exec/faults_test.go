@@ -159,6 +159,55 @@ func TestZygoteKilledUnderRunningPrograms(t *testing.T) {
 	}
 }
 
+// killed ends a child as somebody outside might.
+func (c *child) killed(tb testing.TB) {
+	tb.Helper()
+	c.kill()
+	<-c.ended
+}
+
+// TestKilledWhileParsing: nothing has run yet, so another child takes the text.
+func TestKilledWhileParsing(t *testing.T) {
+	p := start(t, map[string]any{"waiting_children": 1})
+	settled(t, p)
+	p.pool.mu.Lock()
+	c := p.pool.idle[0]
+	p.pool.mu.Unlock()
+	c.signal(unix.SIGSTOP)
+	got := make(chan outcome)
+	go func() { got <- run(t, p, "print(1)", granted()) }()
+	eventually(t, "the child is taken", func() bool {
+		p.pool.mu.Lock()
+		defer p.pool.mu.Unlock()
+		return !slices.Contains(p.pool.idle, c)
+	})
+	c.killed(t)
+	if o := <-got; o.stdout != "1\n" {
+		t.Errorf("%v %v", o.status(), o.err)
+	}
+}
+
+// TestKilledBeforeACellIsMade: as TestKilledWhileParsing, between the verdict and the run.
+func TestKilledBeforeACellIsMade(t *testing.T) {
+	p := start(t, nil)
+	n := openSession(t, p, "s")
+	n.want(t, "x = 1\nx", "1")
+	prog, err := p.Parse(t.Context(), executor.Source{Language: languageID, Code: []byte("x += 1\nprint(x)"), SessionID: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer prog.Close()
+	c, ok := prog.(*cell)
+	if !ok {
+		t.Fatalf("a cell is a %T", prog)
+	}
+	c.child.killed(t)
+	s := &sink{ceiling: 1 << 20, over: func() {}}
+	if res, err := prog.Run(t.Context(), granted(), s); err != nil || res.SessionState != executor.SessionKept || s.stdout.String() != "2\n" {
+		t.Errorf("%v %v %s %q", res.Status, err, res.SessionState, s.stdout.String())
+	}
+}
+
 func TestRenewal(t *testing.T) {
 	p := start(t, map[string]any{"renew_after_forks": 5})
 	old := p.zygotePID()

@@ -156,8 +156,11 @@ func lostCell(err error) (executor.Result, error) {
 func (c *cell) compile(ctx context.Context, g executor.Grant) (made, error) {
 	for try := 1; ; try++ {
 		m, err := c.compileOnce(ctx, g)
-		if !errors.Is(err, errLost) || try == mostRuns || ctx.Err() != nil {
+		switch {
+		case !errors.Is(err, errLost) || ctx.Err() != nil:
 			return m, err
+		case try == mostRuns:
+			return m, fmt.Errorf("%w: %w", executor.ErrOverloaded, err)
 		}
 		if err := c.revive(ctx); err != nil {
 			return made{}, err
