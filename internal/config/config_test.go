@@ -344,7 +344,8 @@ func TestSetPlugin(t *testing.T) {
 
 func TestYAMLReadsBack(t *testing.T) {
 	l := mustLoad(t, "limits: {wall: 5s}\nsandbox: {require: []}\nplugins: {calc: {config: {a: [1, 2.5, \"x\"]}}}\n", nil,
-		Override{Path: "listen", Text: ":0", Place: "--listen"})
+		Override{Path: "listen", Text: ":0", Place: "--listen"},
+		Override{Path: "plugins.calc.config.b", Text: "7", Place: "--set"})
 	text, err := l.YAML()
 	if err != nil {
 		t.Fatal(err)
@@ -353,7 +354,7 @@ func TestYAMLReadsBack(t *testing.T) {
 	if !reflect.DeepEqual(back.Map(), l.Map()) {
 		t.Errorf("printed:\n%s\nreads back as %v, want %v", text, back.Map(), l.Map())
 	}
-	for _, want := range []string{"listen: :0 # --listen\n", "wall: 5s # "} {
+	for _, want := range []string{"listen: :0 # --listen\n", "wall: 5s # ", "b: 7} # ", ":3:26, b: --set\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -128,15 +128,16 @@ func (l *writer) leafNode(v reflect.Value, path string) *yaml.Node {
 	return n
 }
 
-// setBy says who set a key, or keys below it.
+// setBy says who set a key, and who set single keys below it: what a plugin's own
+// settings say may come from several places.
 func (l *Loaded) setBy(path string) string {
-	if o, ok := l.origin[path]; ok {
-		return o.Place
-	}
 	var places []string
+	if o, ok := l.origin[path]; ok {
+		places = append(places, o.Place)
+	}
 	for _, at := range sortedNames(l.origin) {
-		if strings.HasPrefix(at, path+".") {
-			places = append(places, l.origin[at].Place)
+		if name, below := strings.CutPrefix(at, path+"."); below {
+			places = append(places, name+": "+l.origin[at].Place)
 		}
 	}
 	return strings.Join(places, ", ")
