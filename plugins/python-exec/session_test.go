@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sluice-gateway/sluice/executor"
 )
 
@@ -193,6 +195,22 @@ func TestSessionInterrupt(t *testing.T) {
 		t.Errorf("%s, %s", o.status(), o.SessionState)
 	}
 	n.want(t, "x", x)
+}
+
+// TestSessionLateInterrupt: an interrupt that came when its cell had ended is not for
+// the cells after it.
+func TestSessionLateInterrupt(t *testing.T) {
+	t.Parallel()
+	n := openSession(t, startCopying(t), "a")
+	n.want(t, "x = 1\nx", "1")
+	s := n.own(t)
+	if err := s.settled(); err != nil {
+		t.Fatal(err)
+	}
+	at, _ := s.state()
+	at.signal(unix.SIGINT)
+	n.ends(t, "import os\nos._exit(3)", time.Minute, executor.StatusExitNonzero, executor.SessionRolledBack) // in the copy made before
+	n.want(t, "x", "1")
 }
 
 func TestSessionReset(t *testing.T) {

@@ -153,6 +153,7 @@ class Session:
                     os.close(fd)
                 continue
             place(fds)
+            self.pending = False  # an interrupt that came too late for an earlier cell
             if copied == 0:
                 walls.prctl(walls.PR_SET_PDEATHSIG, signal.SIGKILL)  # of the keeper
             if ask["fork"]:
