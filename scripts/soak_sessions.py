@@ -2,7 +2,7 @@
 """Works in 100 sessions from 20 clients, with cells that end badly and processes killed at random. Run by `make soak-sessions`.
 
 For MINUTES (3). Each session holds its own name and a count; every answer is held to them. Cells are ended from inside (exit, a
-bad address, an endless loop, too much memory, too much output) and, every half second, some process of a session or a waiting
+bad address, an endless loop, too much memory, too much output) and, every EVERY (0.5) seconds, some process of a session or a waiting
 child is killed from outside. Fails on an answer of another session, on a count that is not what the kept cells made, on a
 cell that ended badly and was kept, and when processes, descriptors or control groups are left when all
 sessions are closed.
@@ -21,6 +21,7 @@ import time
 import urllib.parse
 
 MINUTES, SESSIONS, CLIENTS = float(os.environ.get("MINUTES", "3")), 100, 20
+EVERY = float(os.environ.get("EVERY", "0.5"))  # seconds between kills from outside
 URL, PID = urllib.parse.urlsplit(os.environ["GATEWAY_URL"]), int(os.environ["GATEWAY_PID"])
 HEADERS = {"Authorization": "Bearer " + os.environ["GATEWAY_TOKEN"], "Content-Type": "application/json"}
 SEED = int(os.environ.get("SEED", time.time()))
@@ -117,7 +118,8 @@ class Client(threading.Thread):
             session["epoch"] += 1
             session["me"] = re.sub("e.*", f"e{session['epoch']}", session["me"])
             self.soak.count("open", code, got.get("detail", ""), "")
-            if code == 201 and self.cell(session, f"me = '{session['me']}'\nn = 0\n")[1].get("session", {}).get("state") == "kept":
+            first = self.cell(session, f"me = '{session['me']}'\nn = 0\n")[1] if code == 201 else {}
+            if first.get("status") == "completed" and first["session"]["state"] == "kept":
                 session["n"] = 0
                 return
             time.sleep(0.1)
@@ -129,7 +131,7 @@ class Client(threading.Thread):
         word = re.fullmatch(r"(\S+) (\d+)\n", got.get("stdout", ""))
         if code == 200 and got["status"] == "completed" and word:
             if word[1] != session["me"] or int(word[2]) not in (session["n"], session["n"] + 1):
-                self.soak.fault("another state", session, got["stdout"])
+                self.soak.fault("another state", dict(session), got["stdout"])
             session["n"] = int(word[2])
         else:
             self.begin(session)
@@ -153,7 +155,7 @@ class Client(threading.Thread):
             return
         session["n"] += 1
         if got["stdout"] != f"{session['me']} {session['n']}\n":
-            self.soak.fault("wrong answer", session, name, got["status"], got["stdout"][:200])
+            self.soak.fault("wrong answer", dict(session), name, got["status"], got["stdout"][:200], got["stderr"][-300:], got["error"], got["notes"])
             self.begin(session)
 
     def bad(self, session: dict, name: str) -> None:
@@ -173,7 +175,7 @@ class Client(threading.Thread):
         other = dict(session, id=got["session_id"])
         code, got = self.cell(other, "n += 1000\nprint(me, n)")
         if code == 200 and got["session"]["state"] == "kept" and got["stdout"] != f"{session['me']} {session['n'] + 1000}\n":
-            self.soak.fault("wrong answer of a fork", session, got["status"], got["stdout"][:200], got["stderr"][-300:], got["error"], got["notes"])
+            self.soak.fault("wrong answer of a fork", dict(session), got["status"], got["stdout"][:200], got["stderr"][-300:], got["error"], got["notes"])
         self.call("DELETE", "/v1/sessions/" + other["id"])
 
     def run(self) -> None:
@@ -206,7 +208,7 @@ class Soak:
         """Ends a process that is not the interpreter or its keeper of namespaces, which is its first child."""
         dice = random.Random(SEED)
         while time.monotonic() < self.end - 5:
-            time.sleep(0.5)
+            time.sleep(EVERY)
             try:
                 below = [pid for pid, depth in tree(interpreter()) if depth]
                 os.kill(dice.choice(below[1:]), signal.SIGKILL)
