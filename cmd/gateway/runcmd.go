@@ -25,7 +25,7 @@ policy.profiles.cli), run behind walls. What it prints goes to standard output,
 what there is to say about it to standard error. On a terminal control characters
 are shown as \x1b and the like, unless --raw is given; into a file or pipe the
 output goes as it is. With --output json the six keys of POST /solve go to
-standard output.
+standard output, and "value" beside them where one is wanted and there is one.
 
 Exit status: 0 completed; 1 failed, timed out, does not parse, or the gateway
 could not do its work; 2 wrong command line or configuration; 3 refused.`,
@@ -121,7 +121,14 @@ func (a *app) answerText(out io.Writer, ans gateway.Answer) error {
 func (a *app) answerJSON(ans gateway.Answer) error {
 	enc := json.NewEncoder(a.stdout)
 	enc.SetEscapeHTML(false)
-	return written(enc.Encode(rest.SolutionOf(ans)))
+	told := struct {
+		rest.Solution
+		Value *string `json:"value,omitempty"`
+	}{Solution: rest.SolutionOf(ans)}
+	if ans.Result.HasValue {
+		told.Value = &ans.Result.Value
+	}
+	return written(enc.Encode(told))
 }
 
 func lastFigure(products []executor.Artifact) (figure []byte) {

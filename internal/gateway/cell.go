@@ -149,6 +149,14 @@ func (t *seat) died(err error) (executor.Result, bool) {
 	}}, true
 }
 
+// ended makes a lost session of one that was deleted meanwhile: whoever did that ended
+// the cell too.
+func (t *seat) ended(res *executor.Result) {
+	if t != nil && res.Status == executor.StatusSessionLost && t.g.sessions.ended(t.s) {
+		res.Status, res.Problem = executor.StatusCancelled, nil
+	}
+}
+
 // settle says what became of the session by this cell, and forgets a state that
 // is gone.
 func (t *seat) settle(res *executor.Result) {

@@ -219,7 +219,7 @@ func (c *cell) wait(ctx context.Context, p *page, kept executor.Result) (executo
 		kept.Status = executor.StatusRuntimeError
 		kept.Problem = &executor.Problem{Type: "KeyboardInterrupt"}
 	case <-p.ended:
-		kept.Status, kept.SessionState = executor.StatusCancelled, executor.SessionLost
+		kept.Status, kept.SessionState = executor.StatusSessionLost, executor.SessionLost
 	case <-c.k.n.hold:
 	case <-ctx.Done():
 		kept.Status, kept.SessionState = executor.StatusCancelled, executor.SessionRolledBack

@@ -268,6 +268,7 @@ func (w *walk) profile() string {
 }
 
 func (w *walk) answer(res executor.Result) (Answer, error) {
+	w.seat.ended(&res)
 	status, err := answerStatus(res.Status)
 	if err != nil {
 		return Answer{}, fmt.Errorf("plugin answered %v: %w", res.Status, err)

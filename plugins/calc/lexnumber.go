@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // number reads a numeric literal. Its value is made by the parser.
 func (l *lexer) number() bool {
@@ -112,6 +116,20 @@ func (l *lexer) ended(n int, name string) bool {
 	case "", "and", "else", "for", "if", "in", "is", "not", "or":
 		return l.emit(tNumber, n)
 	default:
-		return l.fault(n, "invalid %s literal", name)
+		return l.fault(n, "invalid %s literal%s", name, productHint(l.text[l.pos:l.pos+n], word))
 	}
+}
+
+// productHint shows how a product of the two is written, where the second is a name:
+// Python has no other meaning for them side by side.
+func productHint(first, second string) string {
+	const most = 24 // bytes of each that a hint repeats
+	r, _ := utf8.DecodeRuneInString(second)
+	switch {
+	case !unicode.IsLetter(r):
+		return ""
+	case len(first) > most || len(second) > most:
+		return " (write * between the factors of a product)"
+	}
+	return " (write " + first + "*" + second + " for a product)"
 }

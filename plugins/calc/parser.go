@@ -84,7 +84,16 @@ func (p *parser) unexpected() {
 		p.fail(t.at, "%s", t.text)
 		return
 	}
-	p.fail(t.at, "invalid syntax")
+	hint := ""
+	if p.pos > 0 && t.kind == tName {
+		switch before := p.tokens[p.pos-1]; {
+		case before.kind == tNumber:
+			hint = productHint(before.text, t.text)
+		case before.kind == tOp && before.text == ")":
+			hint = productHint("(...)", t.text)
+		}
+	}
+	p.fail(t.at, "invalid syntax%s", hint)
 }
 
 // fail keeps the first complaint and moves to the end, so that every loop ends.

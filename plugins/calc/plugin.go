@@ -36,7 +36,7 @@ func (calculator) Describe() executor.Description {
 		Tools: []executor.Tool{{
 			Name: "calculator", Aliases: []string{"calc"}, Language: languageID,
 			Description: "Evaluate a math expression and return the numeric result. Python syntax: ** is power (^ is refused), // whole division; " +
-				"integers are exact at any size. Knows the functions and constants of Python's math module " +
+				"integers are exact, and shown up to 4,300 digits. Knows the functions and constants of Python's math module " +
 				"(sqrt, sin, log, factorial, comb, gcd, pi, e …) and abs, min, max, round, pow. One expression; at most {wall} seconds.",
 			Parameters:     []byte(parameters),
 			SourceArgument: "expression",

@@ -40,7 +40,7 @@ func (f *Front) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallTo
 			return nil, err
 		}
 		if call.Empty() {
-			return said(short{Output: toolcall.NoCode, Status: gateway.Failed, RequestID: by.ID}), nil
+			return said(short{Output: call.NoCode(), Status: gateway.Failed, RequestID: by.ID}), nil
 		}
 		told := f.follow(ctx, req)
 		ans, err := f.cfg.Gateway.SolveFollowed(ctx, call.Request(by), told.follower())

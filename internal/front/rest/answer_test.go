@@ -235,7 +235,7 @@ func TestToolCallsFindNameAndCode(t *testing.T) {
 }
 
 func TestEmptyCodeIsAToolError(t *testing.T) {
-	for _, arguments := range []string{`{}`, `null`, `""`, `"{}"`, `{"code":""}`, `{"code":"\n "}`, `{"code":7}`, `{"Code":"1"}`} {
+	for _, arguments := range []string{`{}`, `null`, `""`, `"{}"`, `{"code":""}`, `{"code":"\n "}`, `{"code":null}`, `{"cod":"1","expr":" "}`} {
 		o := observe(t, newLab(t).do(call{path: "/v1/tools/call", token: token, body: `{"name":"calc","arguments":` + arguments + `}`}))
 		if o.OK || o.Status != "error" || o.Output != "code is empty" {
 			t.Errorf("%s: %+v", arguments, o)
@@ -244,6 +244,16 @@ func TestEmptyCodeIsAToolError(t *testing.T) {
 	o := observe(t, newLab(t).do(call{path: "/v1/tools/call", token: token, body: `{"name":"calc"}`}))
 	if o.Output != "code is empty" {
 		t.Errorf("no arguments: %+v", o)
+	}
+	for arguments, want := range map[string]string{
+		`{"code":7}`:                            "code is empty: arguments.code must be a string",
+		`{"Code":"1"}`:                          `code is empty: arguments.expression is missing; there is "Code"`,
+		`{"` + strings.Repeat("x", 65) + `":1}`: "code is empty: arguments.expression is missing; there is another name",
+	} {
+		o := observe(t, newLab(t).do(call{path: "/v1/tools/call", token: token, body: `{"name":"calc","arguments":` + arguments + `}`}))
+		if o.OK || o.Status != "error" || o.Output != want {
+			t.Errorf("%s: %+v", arguments, o)
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func TestChatToolCalls(t *testing.T) {
 		}
 	}
 	want := []string{
-		"tool c1 None", "tool c2 1+1", "tool c3 no such tool", "tool c4 a", "tool c5 arguments: must be a JSON object, or one as a JSON string",
+		"tool c1 None", "tool c2 1+1", `tool c3 no such tool: "nosuch"; there are calculator, stateful_python_code_exec`, "tool c4 a", "tool c5 arguments: must be a JSON object, or one as a JSON string",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)

@@ -116,7 +116,7 @@ func (s *server) observe(x *exchange, body callRequest, id string) (callAnswer, 
 		return callAnswer{}, err
 	}
 	if call.Empty() {
-		return callAnswer{Output: toolcall.NoCode, Status: gateway.Failed, SessionID: body.Session, RequestID: id}, nil
+		return callAnswer{Output: call.NoCode(), Status: gateway.Failed, SessionID: body.Session, RequestID: id}, nil
 	}
 	req := call.Request(x.by())
 	req.ID = id

@@ -3,6 +3,7 @@ package toolcall
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,30 +15,66 @@ import (
 )
 
 // sourceOf takes the program out of a call's arguments: an object, or the same as
-// a JSON string. It is empty when there is none. argument is what the tool says
-// carries it; without one the arguments themselves are the program.
-func sourceOf(arguments jsontext.Value, argument string) (string, error) {
+// a JSON string. It is empty when there is none, and why says what there was. argument
+// is what the tool says carries it; without one the arguments themselves are the program.
+func sourceOf(arguments jsontext.Value, argument string) (code, why string, err error) {
 	object, err := objectOf(arguments)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if argument == "" {
-		return string(object), nil
+		return string(object), noCode, nil
 	}
 	fields := map[string]jsontext.Value{}
 	if err := json.Unmarshal(object, &fields); err != nil {
-		return "", badArguments()
+		return "", "", badArguments()
 	}
+	why = whyEmpty(fields, argument)
 	if fields["code"].Kind() != '"' {
 		delete(fields, "code") // only the others take what is no string
 	}
-	for _, name := range []string{"code", "expression", "expr", "source", argument} {
+	for _, name := range sourceNames(argument) {
 		if code := pythonStr(fields[name]); strings.TrimSpace(code) != "" {
-			return code, nil
+			return code, why, nil
 		}
 	}
-	return "", nil
+	return "", why, nil
 }
+
+// noCode is the training tool's observation of a call without a program.
+const noCode = "code is empty"
+
+// whyEmpty is what a model is told when its arguments hold no program: it may have sent
+// one under another name, or code that is no text.
+func whyEmpty(fields map[string]jsontext.Value, argument string) string {
+	if k := fields["code"].Kind(); k != 0 && k != 'n' && k != '"' {
+		return noCode + ": arguments.code must be a string"
+	}
+	other := ""
+	for name := range fields {
+		if slices.Contains(sourceNames(argument), name) {
+			return noCode
+		}
+		other = max(other, name)
+	}
+	switch {
+	case other == "":
+		return noCode
+	case len(other) > mostName:
+		other = "another name"
+	default:
+		other = strconv.Quote(other)
+	}
+	return noCode + ": arguments." + argument + " is missing; there is " + other
+}
+
+// sourceNames are the names under which a program may come, best first.
+func sourceNames(argument string) []string {
+	return []string{"code", "expression", "expr", "source", argument}
+}
+
+// mostName bounds a caller's word that an answer repeats, in bytes.
+const mostName = 64
 
 // objectOf is the arguments as an object: null and nothing are an empty one.
 func objectOf(arguments jsontext.Value) (jsontext.Value, error) {

@@ -25,7 +25,7 @@ func FuzzArguments(f *testing.F) {
 		if json.Unmarshal(raw, new(jsontext.Value)) != nil {
 			return // a front takes no such body
 		}
-		code, err := sourceOf(raw, "text")
+		code, _, err := sourceOf(raw, "text")
 		var shape *gateway.InvalidError
 		if err != nil && (!errors.As(err, &shape) || shape.Field != "arguments" || code != "") {
 			t.Fatalf("%q: %q, %v", raw, code, err)
@@ -43,12 +43,12 @@ func TestSource(t *testing.T) {
 		{`{"query":"a"}`, "query", "a"}, {`{"query":"a","code":"b"}`, "query", "b"}, {`"{\"query\":1.0}"`, "query", "1.0"},
 		{`{"n":1}`, "", `{"n":1}`}, {``, "", `{}`}, {`null`, "", `{}`}, {`"  "`, "", `{}`}, {`{"code":5}`, "code", ""}, {`null`, "code", ""},
 	} {
-		if got, err := sourceOf(jsontext.Value(row.arguments), row.argument); got != row.want || err != nil {
+		if got, _, err := sourceOf(jsontext.Value(row.arguments), row.argument); got != row.want || err != nil {
 			t.Errorf("%s for %q: %q, %v", row.arguments, row.argument, got, err)
 		}
 	}
 	for _, bad := range []string{`5`, `[]`, `"x"`, `"{"`, `true`} {
-		if got, err := sourceOf(jsontext.Value(bad), ""); err == nil {
+		if got, _, err := sourceOf(jsontext.Value(bad), ""); err == nil {
 			t.Errorf("%s gave %q", bad, got)
 		}
 	}
@@ -72,7 +72,7 @@ func TestPythonStr(t *testing.T) {
 func TestDeepArgumentsAreQuick(t *testing.T) {
 	deep := strings.Repeat("[", 9000) + strings.Repeat(`"`+strings.Repeat("x", 20)+`",`, 1000) + "1" + strings.Repeat("]", 9000)
 	begun := time.Now()
-	code, err := sourceOf(jsontext.Value(`{"expression":`+deep+`}`), "expression")
+	code, _, err := sourceOf(jsontext.Value(`{"expression":`+deep+`}`), "expression")
 	if err != nil || !strings.HasPrefix(code, "[[[") || time.Since(begun) > 5*time.Second {
 		t.Errorf("%.10q, %v after %v", code, err, time.Since(begun))
 	}

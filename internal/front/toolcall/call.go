@@ -24,12 +24,11 @@ type Call struct {
 	Tool string
 	Code string
 
+	noCode string // why Code is empty, for the model
+
 	cell  *gateway.Cell // nil: the tool keeps no state
 	fresh bool          // it would be a cell, but no sessions are kept: each starts from nothing
 }
-
-// NoCode is the observation of a call without a program.
-const NoCode = "code is empty"
 
 // Read finds out what a call asks for. Errors: gateway.ErrUnknownTool, an
 // *gateway.InvalidError.
@@ -42,14 +41,14 @@ func Read(g *gateway.Gateway, asked Asked) (Call, error) {
 	if err != nil {
 		return Call{}, err
 	}
-	code, err := sourceOf(asked.Arguments, target.Tool().SourceArgument)
+	code, why, err := sourceOf(asked.Arguments, target.Tool().SourceArgument)
 	if err != nil {
 		return Call{}, err
 	}
 	if target.Tool().Name == calculator && strings.ContainsAny(code, "\n;") {
 		target = orCell(g, target)
 	}
-	call := Call{Tool: target.Tool().Name, Code: code}
+	call := Call{Tool: target.Tool().Name, Code: code, noCode: why}
 	if !target.Tool().Stateful && target.Language().ID != python {
 		return call, nil
 	}
@@ -63,6 +62,9 @@ func Read(g *gateway.Gateway, asked Asked) (Call, error) {
 
 // Empty says whether there is nothing to run.
 func (c Call) Empty() bool { return strings.TrimSpace(c.Code) == "" }
+
+// NoCode is the observation of a call that is Empty.
+func (c Call) NoCode() string { return c.noCode }
 
 // Request is the call as a submission of whoever by names: its id, trace and
 // caller are kept.
@@ -107,8 +109,9 @@ func unindented(code string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Longest is far above every ceiling, and far below what overflows.
-const Longest = 24 * time.Hour
+// Longest is far above every ceiling and whatever a caller may mean, and below what
+// overflows: some hundred years.
+const Longest = 876_000 * time.Hour
 
 // WaitOf reads the seconds that a busy session may be waited for; nil: as the
 // gateway is set. The error is an *gateway.InvalidError.

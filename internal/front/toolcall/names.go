@@ -2,6 +2,8 @@ package toolcall
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluice-gateway/sluice/internal/gateway"
@@ -41,5 +43,35 @@ func Find(g *gateway.Gateway, name string) (gateway.Target, error) {
 			return target, err
 		}
 	}
+	if len(name) <= mostName {
+		err = &unknownTool{name: name, have: known(g), err: err}
+	}
 	return nil, err
+}
+
+// known lists the tools that there are, as a model may name them.
+func known(g *gateway.Gateway) []string {
+	var names []string
+	for _, target := range g.Targets() {
+		names = append(names, target.Tool().Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// unknownTool is a gateway.ErrUnknownTool that says which there are.
+type unknownTool struct {
+	name string
+	have []string
+	err  error
+}
+
+func (e *unknownTool) Error() string { return e.err.Error() }
+func (e *unknownTool) Unwrap() error { return e.err }
+
+func (e *unknownTool) detail() string {
+	if len(e.have) == 0 {
+		return fmt.Sprintf("no such tool: %q; there is none now", e.name)
+	}
+	return fmt.Sprintf("no such tool: %q; there are %s", e.name, strings.Join(e.have, ", "))
 }

@@ -13,7 +13,7 @@ import (
 func Observation(ans gateway.Answer, code string) string {
 	printed := ans.StdoutText()
 	if ans.Status != gateway.Completed {
-		said := joinLines(failure(ans, code), stateNote(ans.Result.SessionState))
+		said := joinLines(failure(ans, code), stateNote(ans))
 		return onOwnLine(printed, ans.Result.StdoutOmitted > 0 || !strings.HasSuffix(printed, "\n"), said)
 	}
 	if ans.Result.HasValue {
@@ -26,11 +26,13 @@ func Observation(ans gateway.Answer, code string) string {
 }
 
 // stateNote tells a model whose cell failed what it can build on.
-func stateNote(state string) string {
-	switch state {
-	case executor.SessionRolledBack:
+func stateNote(ans gateway.Answer) string {
+	switch {
+	case ans.Result.SessionState == executor.SessionRolledBack:
 		return "The session stands as it was before this cell."
-	case executor.SessionLost:
+	case ans.Result.SessionState == executor.SessionLost && ans.Status == gateway.Cancelled:
+		return "What earlier cells made is gone with the session."
+	case ans.Result.SessionState == executor.SessionLost:
 		return "What earlier cells made is gone: the session starts afresh."
 	}
 	return ""

@@ -22,6 +22,10 @@ func RefusalFor(err error, codeBytes int) Refusal {
 	if errors.As(err, &shape) {
 		return Refusal{Status: http.StatusUnprocessableEntity, Detail: shape.Error()}
 	}
+	var tool *unknownTool
+	if errors.As(err, &tool) {
+		return Refusal{Status: http.StatusNotFound, Detail: tool.detail()}
+	}
 	for _, row := range table(codeBytes) {
 		if errors.Is(err, row.err) {
 			return row.after(err)
@@ -54,14 +58,14 @@ func table(codeBytes int) []row {
 	const busy, down, room = time.Second, 2 * time.Second, 10 * time.Second
 	return []row{
 		{gateway.ErrGone, Refusal{http.StatusServiceUnavailable, "the request was given up before its answer", busy}},
-		{gateway.ErrUnknownTool, Refusal{http.StatusNotFound, "no such tool", 0}},
-		{gateway.ErrUnknownProfile, Refusal{http.StatusUnprocessableEntity, "profile: there is no such profile", 0}},
+		{gateway.ErrUnknownTool, Refusal{http.StatusNotFound, "no such tool: GET /v1/tools lists those there are", 0}},
+		{gateway.ErrUnknownProfile, Refusal{http.StatusUnprocessableEntity, "profile: there is no such profile; GET /v1/policy lists yours", 0}},
 		{gateway.ErrTooLarge, Refusal{http.StatusRequestEntityTooLarge, "code is too large: at most " + gateway.Bytes(uint64(max(0, codeBytes))), 0}},
 		{gateway.ErrUnsupported, Refusal{http.StatusUnprocessableEntity, "not supported: this language keeps no sessions", 0}},
 		{gateway.ErrSessionUnknown, Refusal{http.StatusNotFound, "no such session: it has ended, has expired, or was never there", 0}},
-		{gateway.ErrSessionBusy, Refusal{http.StatusConflict, "the session is running another cell, which did not end in time", busy}},
+		{gateway.ErrSessionBusy, Refusal{http.StatusConflict, "the session is running another cell, which did not end in time: wait for longer (wait), or POST …/interrupt", busy}},
 		{gateway.ErrSessionLost, Refusal{http.StatusConflict, "the session has lost what it held; a reset or a cell starts it afresh", 0}},
-		{gateway.ErrSessionLimit, Refusal{http.StatusTooManyRequests, "the token has as many sessions as it may have: delete one, or let one expire", room}},
+		{gateway.ErrSessionLimit, Refusal{http.StatusTooManyRequests, "the token has as many sessions as it may have (sessions.max_per_token): delete one, or let one expire", room}},
 		{gateway.ErrCallerBusy, Refusal{http.StatusTooManyRequests, "the token has as many submissions at once as it may have", busy}},
 		{gateway.ErrSessionsFull, Refusal{http.StatusServiceUnavailable, "no room for another session", room}},
 		{gateway.ErrSessionMemory, Refusal{http.StatusServiceUnavailable, "no room for another session: the open ones take as much memory as all may", room}},
