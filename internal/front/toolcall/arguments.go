@@ -29,16 +29,15 @@ func sourceOf(arguments jsontext.Value, argument string) (code, why string, err 
 	if err := json.Unmarshal(object, &fields); err != nil {
 		return "", "", badArguments()
 	}
-	why = whyEmpty(fields, argument)
-	if fields["code"].Kind() != '"' {
-		delete(fields, "code") // only the others take what is no string
-	}
 	for _, name := range sourceNames(argument) {
+		if name == "code" && fields[name].Kind() != '"' {
+			continue // only the others take what is no string
+		}
 		if code := pythonStr(fields[name]); strings.TrimSpace(code) != "" {
-			return code, why, nil
+			return code, "", nil
 		}
 	}
-	return "", why, nil
+	return "", whyEmpty(fields, argument), nil
 }
 
 // noCode is the training tool's observation of a call without a program.
@@ -50,9 +49,9 @@ func whyEmpty(fields map[string]jsontext.Value, argument string) string {
 	if k := fields["code"].Kind(); k != 0 && k != 'n' && k != '"' {
 		return noCode + ": arguments.code must be a string"
 	}
-	other := ""
+	other, names := "", sourceNames(argument)
 	for name := range fields {
-		if slices.Contains(sourceNames(argument), name) {
+		if slices.Contains(names, name) {
 			return noCode
 		}
 		other = max(other, name)
