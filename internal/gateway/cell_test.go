@@ -214,6 +214,21 @@ func TestDeleteEndsTheRunningCell(t *testing.T) {
 	}
 }
 
+// TestDeletedSessionsCellIsCancelled: a plugin that says that the session is lost says
+// so because it was deleted.
+func TestDeletedSessionsCellIsCancelled(t *testing.T) {
+	n, w := newNotebook()
+	g := gateway.New(w.cfg)
+	id := open(t, g, alice)
+	running := inBackground(t, g, n, cellOf(alice, id, "deaf"))
+	if err := g.DeleteSession(t.Context(), alice, id); err != nil {
+		t.Fatal(err)
+	}
+	if o := <-running; o.err != nil || o.Status != gateway.Cancelled || o.Result.SessionState != executor.SessionLost {
+		t.Errorf("%+v", o)
+	}
+}
+
 func TestIdleSessionsExpire(t *testing.T) {
 	n, w := newNotebook()
 	w.cfg.Sessions.Idle = 40 * time.Millisecond

@@ -208,6 +208,10 @@ func (c *cell) Run(ctx context.Context, _ executor.Grant, out func(executor.Stre
 		_ = c.k.Close(ctx)
 	case "wait":
 		return c.wait(ctx, p, kept)
+	case "deaf": // runs until its session is closed, whatever it is asked
+		c.k.n.waiting <- c.code
+		<-p.ended
+		kept.Status, kept.SessionState = executor.StatusSessionLost, executor.SessionLost
 	}
 	return kept, nil
 }
@@ -219,7 +223,7 @@ func (c *cell) wait(ctx context.Context, p *page, kept executor.Result) (executo
 		kept.Status = executor.StatusRuntimeError
 		kept.Problem = &executor.Problem{Type: "KeyboardInterrupt"}
 	case <-p.ended:
-		kept.Status, kept.SessionState = executor.StatusSessionLost, executor.SessionLost
+		kept.Status, kept.SessionState = executor.StatusCancelled, executor.SessionLost
 	case <-c.k.n.hold:
 	case <-ctx.Done():
 		kept.Status, kept.SessionState = executor.StatusCancelled, executor.SessionRolledBack
